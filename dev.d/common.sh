@@ -1,0 +1,60 @@
+# What the verbs of ./dev share: messages, logged commands, time. Sourced by ./dev, which
+# sets `root` and stands in it, so that paths here are relative to it.
+
+logs=build/log
+
+# The help of a verb: the `#:` lines of its file.
+help_of() {
+    sed -n 's/^#: \{0,1\}//p' "dev.d/$1.sh"
+}
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() {
+    printf 'dev: %s\n' "$*" >&2
+    exit 1
+}
+
+bad_usage() {
+    printf 'dev: %s\n\n' "$1" >&2
+    help_of "$2" >&2
+    exit 2
+}
+
+# Is $1 a whole number from 1 to $2?
+whole_number() {
+    [[ $1 =~ ^[1-9][0-9]{0,5}$ ]] && [ "$1" -le "$2" ]
+}
+
+# logged NAME COMMAND...: runs it with its output in build/log/NAME.log; shows what tells why when it fails.
+logged() {
+    local name=$1 status=0
+    shift
+    mkdir -p "$logs"
+    "$@" >"$logs/$name.log" 2>&1 </dev/null || status=$?
+    if [ "$status" -ne 0 ]; then
+        {
+            printf 'dev: %s failed (status %s):\n' "$name" "$status"
+            telling_lines "$logs/$name.log" | sed 's/^/    /'
+            printf 'dev: the whole output is in build/log/%s.log\n' "$name"
+        } >&2
+    fi
+    return "$status"
+}
+
+# The lines of a log that tell what went wrong: ninja's first failure, or else the end.
+telling_lines() {
+    if grep -q '^FAILED: ' "$1"; then
+        sed -n '/^FAILED: /,$p' "$1" | sed 40q
+    else
+        tail -n 40 "$1"
+    fi
+}
+
+# Minutes since $1 (a value of $SECONDS), with one decimal.
+minutes_since() {
+    local tenths=$(((SECONDS - $1 + 3) / 6))
+    printf '%d.%d' $((tenths / 10)) $((tenths % 10))
+}

@@ -1,0 +1,43 @@
+#: fuzz [SECONDS [TARGET...]] -- feed the parsers made-up input (a minute each); a crash is kept below build/fuzz-found
+#:
+#: SECONDS is the time for each target. A target is a fuzz_*.c in fuzz/; new inputs that reach new code are kept in
+#: build/fuzz-corpus/TARGET and used by the next run.
+. dev.d/builds.sh
+
+# The targets, by the programs built for them.
+fuzz_targets() {
+    local program
+    for program in build/fuzz/fuzz/fuzz_*; do
+        [ -f "$program" ] && [ -x "$program" ] && echo "${program##*/fuzz_}"
+    done
+    return 0
+}
+
+# fuzz_one TARGET SECONDS
+fuzz_one() {
+    local corpus=build/fuzz-corpus/$1 seeds=fuzz/corpus/$1
+    mkdir -p "$corpus" "build/fuzz-found"
+    [ -d "$seeds" ] || seeds=
+    "build/fuzz/fuzz/fuzz_$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz-found/$1-" "$corpus" ${seeds:+"$seeds"}
+}
+
+verb_fuzz() {
+    local seconds=${1-60} target known status=0
+    whole_number "$seconds" 100000 || bad_usage "'$seconds' is no whole number of seconds" fuzz
+    [ $# -eq 0 ] || shift
+    need build check
+    make_build fuzz || die 'the build of the fuzz targets failed'
+    known=$(fuzz_targets)
+    [ -n "$known" ] || die 'there is no fuzz target in build/fuzz/fuzz'
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $known
+    for target in "$@"; do
+        grep -qx -- "$target" <<<"$known" ||
+            bad_usage "no target '$target'; there are: ${known//$'\n'/ }" fuzz
+        say "fuzz $target for $seconds s"
+        logged "fuzz-$target" fuzz_one "$target" "$seconds" || status=1
+        grep -h 'stat::number_of_executed_units' "build/log/fuzz-$target.log" || true
+    done
+    return "$status"
+}
