@@ -1,7 +1,8 @@
-/* HTTP/1.x messages (RFC 9110, 9112): strict parsing and writing over buffers. Pure functions: no input or output,
- * no allocation, nothing kept beyond the structures passed. Callable from any thread.
+/* HTTP/1.x messages (RFC 9110, 9112): strict parsing and writing over buffers. Pure functions: no input or
+ * output, no allocation, nothing kept beyond the structures passed. Callable from any thread.
  *
- * Strict means: anything whose framing two implementations might read differently is refused, never repaired. */
+ * Strict means: anything whose framing two implementations might read differently is refused, never repaired.
+ */
 #ifndef PAWL_HTTP_HTTP_H
 #define PAWL_HTTP_HTTP_H
 
@@ -89,11 +90,11 @@ struct http_response {
  *   > 0  the length of the head, its empty line included; the structure is filled and points into buf;
  *   0    more bytes are needed;
  *   < 0  refused: minus the status to answer (requests: 400, 414, 431, 501, 505; answers: always 502).
- * *scan must be 0 at first and is kept by the caller between calls with the same, longer buf: it makes parsing a head
- * that arrives byte by byte linear. The result for a head does not depend on how it was split. Faults are reported as
- * soon as they can be known (a bare LF at once, not after the head's end). Empty lines (CRLF) before a request line
- * are skipped, at most 2.
- * full: buf can't grow any more; an incomplete head is then 414 (no end of the request line yet) or 431. */
+ * *scan must be 0 at first and is kept by the caller between calls with the same, longer buf: it makes
+ * parsing a head that arrives byte by byte linear. The result for a head does not depend on how it was split.
+ * Faults are reported as soon as they can be known (a bare LF at once, not after the head's end). Empty lines
+ * (CRLF) before a request line are skipped, at most 2. full: buf can't grow any more; an incomplete head is
+ * then 414 (no end of the request line yet) or 431. */
 long http_parse_request(struct http_request *r, const char *buf, size_t len, size_t *scan, bool full);
 long http_parse_response(struct http_response *r, const char *buf, size_t len, size_t *scan, bool full,
                          enum http_method request_method);
@@ -103,17 +104,18 @@ bool http_method_idempotent(enum http_method m);
 
 /* Chunked coding, decoded in place (RFC 9112, 7.1). Zero-initialise before a body. */
 struct http_chunked {
-    uint64_t left;  /* of the chunk being read */
-    uint32_t state; /* private */
-    uint32_t line;  /* bytes of the line being read: bounded */
+    uint64_t left;    /* of the chunk being read */
+    uint32_t state;   /* private */
+    uint32_t line;    /* bytes of the line being read: bounded */
     uint32_t trailer; /* bytes of the trailer section read: bounded, checked, then dropped */
-    uint64_t total; /* payload bytes so far */
+    uint64_t total;   /* payload bytes so far */
 };
 
 enum http_chunk_result { HTTP_CHUNK_MORE = 0, HTTP_CHUNK_DONE = 1, HTTP_CHUNK_BAD = -1 };
 
-/* Decodes buf[0..len): payload is moved to the front, *payload bytes of it; *used input bytes were consumed (all of
- * them, unless DONE or BAD). After DONE, buf[*used..len) belongs to the next message. Never keeps input back. */
+/* Decodes buf[0..len): payload is moved to the front, *payload bytes of it; *used input bytes were consumed
+ * (all of them, unless DONE or BAD). After DONE, buf[*used..len) belongs to the next message. Never keeps
+ * input back. */
 enum http_chunk_result http_chunked_decode(struct http_chunked *c, char *buf, size_t len, size_t *used,
                                            size_t *payload);
 
@@ -121,29 +123,31 @@ enum http_chunk_result http_chunked_decode(struct http_chunked *c, char *buf, si
 #define HTTP_HEAD_ROOM 512
 
 struct http_request_edit {
-    struct http_str forwarded_for; /* n != 0: add X-Forwarded-For with this value */
+    struct http_str forwarded_for;  /* n != 0: add X-Forwarded-For with this value */
     struct http_str forwarded_name; /* another name for that field; n == 0: X-Forwarded-For */
-    bool close;                    /* add Connection: close */
+    bool close;                     /* add Connection: close */
 };
 
-/* Writes the head to send to a server: HTTP/1.1, hop-by-hop fields dropped (Connection: upgrade and Upgrade kept
- * where r->upgrade), framing fields normalised (one Content-Length, or Transfer-Encoding: chunked). Host is added
- * empty for an HTTP/1.0 request without one. Returns the length, or 0 if cap is too small. */
-size_t http_write_request(char *out, size_t cap, const struct http_request *r, const struct http_request_edit *e);
+/* Writes the head to send to a server: HTTP/1.1, hop-by-hop fields dropped (Connection: upgrade and Upgrade
+ * kept where r->upgrade), framing fields normalised (one Content-Length, or Transfer-Encoding: chunked). Host
+ * is added empty for an HTTP/1.0 request without one. Returns the length, or 0 if cap is too small. */
+size_t http_write_request(char *out, size_t cap, const struct http_request *r,
+                          const struct http_request_edit *e);
 
 struct http_response_edit {
-    unsigned client_minor; /* the client's version: to 1.0 no chunked coding goes out */
+    unsigned client_minor;  /* the client's version: to 1.0 no chunked coding goes out */
     bool client_keep_alive; /* what the client asked for */
-    bool force_close;      /* the connection closes after this answer whatever was asked */
+    bool force_close;       /* the connection closes after this answer whatever was asked */
 };
 
-/* Writes the head to send to a client (interim answers included). *close tells whether the connection must be closed
- * after the body, *chunked whether the body goes out in chunked coding (else raw). Returns the length, or 0 if cap is
- * too small. */
-size_t http_write_response(char *out, size_t cap, const struct http_response *r, const struct http_response_edit *e,
-                           bool *close, bool *chunked);
+/* Writes the head to send to a client (interim answers included). *close tells whether the connection must be
+ * closed after the body, *chunked whether the body goes out in chunked coding (else raw). Returns the length,
+ * or 0 if cap is too small. */
+size_t http_write_response(char *out, size_t cap, const struct http_response *r,
+                           const struct http_response_edit *e, bool *close, bool *chunked);
 
-/* Writes a chunk-size line for a chunk of n bytes (n > 0), e.g. "1f40\r\n". Returns its length, at most 18. */
+/* Writes a chunk-size line for a chunk of n bytes (n > 0), e.g. "1f40\r\n". Returns its length, at most 18.
+ */
 size_t http_write_chunk_size(char out[20], uint64_t n);
 
 /* A whole built-in error answer (400 403 404 408 413 414 417 431 500 501 502 503 504 505), with body and
