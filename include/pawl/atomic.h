@@ -1,10 +1,11 @@
-/* Atomic operations on 4- and 8-byte words, the memory order in each name, and the world a lock stands in (pause,
- * futex, clock). Everything the locks ask of the machine goes through this file.
+/* Atomic operations on 4- and 8-byte words, the memory order in each name, and the world a lock stands in
+ * (pause, futex, clock). Everything the locks ask of the machine goes through this file.
  *
- * PAWL_BACKEND_HEADER, if defined, names a header ("...") that provides all of it instead: the functions below with the
- * same names and meanings. Otherwise the compiler's C11 atomics and Linux are used.
+ * PAWL_BACKEND_HEADER, if defined, names a header ("...") that provides all of it instead: the functions
+ * below with the same names and meanings. Otherwise the compiler's C11 atomics and Linux are used.
  *
- * Compare-and-swap is strong, takes the expected value by pointer and updates it on failure. Failure is relaxed. */
+ * Compare-and-swap is strong, takes the expected value by pointer and updates it on failure. Failure is
+ * relaxed. */
 #ifndef PAWL_ATOMIC_H
 #define PAWL_ATOMIC_H
 
@@ -18,54 +19,57 @@
 #    include PAWL_BACKEND_HEADER
 #else
 
-#    define PAWL_ATOMIC_OPS(bits)                                                                                 \
-        PAWL_INLINE uint##bits##_t pawl_load_relaxed_##bits(const uint##bits##_t *p)                              \
-        {                                                                                                         \
-            return __atomic_load_n(p, __ATOMIC_RELAXED);                                                          \
-        }                                                                                                         \
-        PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const uint##bits##_t *p)                              \
-        {                                                                                                         \
-            return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                                          \
-        }                                                                                                         \
-        PAWL_INLINE void pawl_store_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)                           \
-        {                                                                                                         \
-            __atomic_store_n(p, v, __ATOMIC_RELAXED);                                                             \
-        }                                                                                                         \
-        PAWL_INLINE void pawl_store_release_##bits(uint##bits##_t *p, uint##bits##_t v)                           \
-        {                                                                                                         \
-            __atomic_store_n(p, v, __ATOMIC_RELEASE);                                                             \
-        }                                                                                                         \
-        PAWL_INLINE uint##bits##_t pawl_fetch_add_acquire_##bits(uint##bits##_t *p, uint##bits##_t v)             \
-        {                                                                                                         \
-            return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE);                                                    \
-        }                                                                                                         \
-        PAWL_INLINE uint##bits##_t pawl_fetch_sub_release_##bits(uint##bits##_t *p, uint##bits##_t v)             \
-        {                                                                                                         \
-            return __atomic_fetch_sub(p, v, __ATOMIC_RELEASE);                                                    \
-        }                                                                                                         \
-        PAWL_INLINE uint##bits##_t pawl_fetch_and_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)             \
-        {                                                                                                         \
-            return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);                                                    \
-        }                                                                                                         \
-        PAWL_INLINE bool pawl_cas_relaxed_##bits(uint##bits##_t *p, uint##bits##_t *expected, uint##bits##_t v)   \
-        {                                                                                                         \
-            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
-        }                                                                                                         \
-        PAWL_INLINE bool pawl_cas_acquire_##bits(uint##bits##_t *p, uint##bits##_t *expected, uint##bits##_t v)   \
-        {                                                                                                         \
-            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);        \
-        }                                                                                                         \
-        PAWL_INLINE bool pawl_cas_release_##bits(uint##bits##_t *p, uint##bits##_t *expected, uint##bits##_t v)   \
-        {                                                                                                         \
-            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);        \
+#    define PAWL_ATOMIC_OPS(bits)                                                                          \
+        PAWL_INLINE uint##bits##_t pawl_load_relaxed_##bits(const uint##bits##_t *p)                       \
+        {                                                                                                  \
+            return __atomic_load_n(p, __ATOMIC_RELAXED);                                                   \
+        }                                                                                                  \
+        PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const uint##bits##_t *p)                       \
+        {                                                                                                  \
+            return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                                   \
+        }                                                                                                  \
+        PAWL_INLINE void pawl_store_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)                    \
+        {                                                                                                  \
+            __atomic_store_n(p, v, __ATOMIC_RELAXED);                                                      \
+        }                                                                                                  \
+        PAWL_INLINE void pawl_store_release_##bits(uint##bits##_t *p, uint##bits##_t v)                    \
+        {                                                                                                  \
+            __atomic_store_n(p, v, __ATOMIC_RELEASE);                                                      \
+        }                                                                                                  \
+        PAWL_INLINE uint##bits##_t pawl_fetch_add_acquire_##bits(uint##bits##_t *p, uint##bits##_t v)      \
+        {                                                                                                  \
+            return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE);                                             \
+        }                                                                                                  \
+        PAWL_INLINE uint##bits##_t pawl_fetch_sub_release_##bits(uint##bits##_t *p, uint##bits##_t v)      \
+        {                                                                                                  \
+            return __atomic_fetch_sub(p, v, __ATOMIC_RELEASE);                                             \
+        }                                                                                                  \
+        PAWL_INLINE uint##bits##_t pawl_fetch_and_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)      \
+        {                                                                                                  \
+            return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);                                             \
+        }                                                                                                  \
+        PAWL_INLINE bool pawl_cas_relaxed_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+                                                 uint##bits##_t v)                                         \
+        {                                                                                                  \
+            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        }                                                                                                  \
+        PAWL_INLINE bool pawl_cas_acquire_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+                                                 uint##bits##_t v)                                         \
+        {                                                                                                  \
+            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED); \
+        }                                                                                                  \
+        PAWL_INLINE bool pawl_cas_release_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+                                                 uint##bits##_t v)                                         \
+        {                                                                                                  \
+            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); \
         }
 
 PAWL_ATOMIC_OPS(32)
 PAWL_ATOMIC_OPS(64)
 #    undef PAWL_ATOMIC_OPS
 
-/* One pause: tells the core that this is a spin. On arm64 `yield` does nothing on most cores; `isb` waits about as
- * long as x86's pause does. */
+/* One pause: tells the core that this is a spin. On arm64 `yield` does nothing on most cores; `isb` waits
+ * about as long as x86's pause does. */
 PAWL_INLINE void pawl_cpu_relax(void)
 {
 #    if defined(__x86_64__) || defined(__i386__)
@@ -77,8 +81,8 @@ PAWL_INLINE void pawl_cpu_relax(void)
 #    endif
 }
 
-/* Under -std=c11 the C library declares neither syscall() nor clock_gettime(): these stand for them under names of our
- * own, bound to the same symbols. */
+/* Under -std=c11 the C library declares neither syscall() nor clock_gettime(): these stand for them under
+ * names of our own, bound to the same symbols. */
 struct pawl_timespec {
     long sec, nsec;
 };
@@ -107,9 +111,9 @@ PAWL_INLINE uint64_t pawl_clock_ns(void)
 #        define PAWL_FUTEX_FLAG 128 /* FUTEX_PRIVATE_FLAG */
 #    endif
 
-/* Sleeps while *word is `value`, at most until the absolute CLOCK_MONOTONIC time deadline_ns (0: no limit). mask tells
- * which wakes are meant for this sleeper. Returns true if it was woken, false when it did not sleep, timed out or was
- * interrupted. Never a grant of anything. */
+/* Sleeps while *word is `value`, at most until the absolute CLOCK_MONOTONIC time deadline_ns (0: no limit).
+ * mask tells which wakes are meant for this sleeper. Returns true if it was woken, false when it did not
+ * sleep, timed out or was interrupted. Never a grant of anything. */
 PAWL_INLINE bool pawl_futex_wait(const uint32_t *word, uint32_t value, uint32_t mask, uint64_t deadline_ns)
 {
     struct pawl_timespec t = {(long)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
@@ -117,12 +121,12 @@ PAWL_INLINE bool pawl_futex_wait(const uint32_t *word, uint32_t value, uint32_t 
                               deadline_ns ? &t : (struct pawl_timespec *)0, (void *)0, mask) == 0;
 }
 
-/* Wakes at most n sleepers on word whose mask meets this one; returns how many. word is used as an address only: the
- * memory may be gone already. */
+/* Wakes at most n sleepers on word whose mask meets this one; returns how many. word is used as an address
+ * only: the memory may be gone already. */
 PAWL_INLINE int pawl_futex_wake(const uint32_t *word, int n, uint32_t mask)
 {
-    return (int)pawl_libc_syscall_(SYS_futex, word, 10 /* FUTEX_WAKE_BITSET */ | PAWL_FUTEX_FLAG, n, (void *)0,
-                                   (void *)0, mask);
+    return (int)pawl_libc_syscall_(SYS_futex, word, 10 /* FUTEX_WAKE_BITSET */ | PAWL_FUTEX_FLAG, n,
+                                   (void *)0, (void *)0, mask);
 }
 
 #endif /* PAWL_BACKEND_HEADER */

@@ -1,5 +1,5 @@
-/* Exponential back-off in calibrated time: a pause instruction lasts 10 cycles on one CPU and 140 on the next, so pauses
- * are counted in nanoseconds, measured once per linked object.
+/* Exponential back-off in calibrated time: a pause instruction lasts 10 cycles on one CPU and 140 on the
+ * next, so pauses are counted in nanoseconds, measured once per linked object.
  *
  * PAWL_DISABLE_EBO replaces it by plain polling with one pause a turn. */
 #ifndef PAWL_BACKOFF_H
@@ -7,8 +7,8 @@
 
 #include "pawl/atomic.h"
 
-/* First and longest wait between two looks at the word, and the time spent spinning before a waiter goes to sleep
- * (about what a sleep and a wake-up cost). Nanoseconds. */
+/* First and longest wait between two looks at the word, and the time spent spinning before a waiter goes to
+ * sleep (about what a sleep and a wake-up cost). Nanoseconds. */
 #define PAWL_BACKOFF_FIRST 60u
 #define PAWL_BACKOFF_MAX   1000u
 #define PAWL_SPIN_LIMIT    4000u
@@ -18,11 +18,12 @@ struct pawl_backoff {
     uint32_t spent; /* ns waited so far */
 };
 
-/* Pauses in 1024 ns; 0 until measured. Weak and hidden: one to a linked object, whatever its number of files. */
+/* Pauses in 1024 ns; 0 until measured. Weak and hidden: one to a linked object, whatever its number of files.
+ */
 __attribute__((weak, visibility("hidden"))) uint32_t pawl_pauses_per_1024ns_;
 
-/* Measures once; a race between threads only measures twice. The shortest of three tries, so that a preemption does not
- * count. */
+/* Measures once; a race between threads only measures twice. The shortest of three tries, so that a
+ * preemption does not count. */
 PAWL_NOINLINE uint32_t pawl_backoff_calibrate(void)
 {
     uint64_t best = UINT64_MAX;
@@ -46,7 +47,8 @@ PAWL_INLINE void pawl_backoff_init(struct pawl_backoff *b)
     b->spent = 0;
 }
 
-/* Waits one step. Returns false once the spin limit is used up: the waiter should sleep, or go on at this pace. */
+/* Waits one step. Returns false once the spin limit is used up: the waiter should sleep, or go on at this
+ * pace. */
 PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
 {
 #ifdef PAWL_DISABLE_EBO

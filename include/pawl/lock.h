@@ -1,24 +1,26 @@
-/* Progressive locks: read, seek, write and atomic states in one 4- or 8-byte word; spin, exponential back-off, then
- * sleep. docs/lock.md has the tables of states, transitions, waits and wakes.
+/* Progressive locks: read, seek, write and atomic states in one 4- or 8-byte word; spin, exponential
+ * back-off, then sleep. docs/lock.md has the tables of states, transitions, waits and wakes.
  *
  *   pawl_lock_t l = PAWL_LOCK_INIT;           4 bytes, at most 8191 threads on one lock at a time
  *   pawl_lock64_t l = PAWL_LOCK64_INIT;       8 bytes, at most 2^28
  *   pawl_read_lock(&l); ... pawl_read_unlock(&l);
  *
- * Every name takes either size. A lock returns nothing and cannot fail; a trylock never waits and returns true if it
- * got the lock. Lock operations acquire, unlock operations release. A zeroed word is a free lock. Unlock touches no
- * memory of the lock after its releasing step: whoever gets the lock next may free it.
+ * Every name takes either size. A lock returns nothing and cannot fail; a trylock never waits and returns
+ * true if it got the lock. Lock operations acquire, unlock operations release. A zeroed word is a free lock.
+ * Unlock touches no memory of the lock after its releasing step: whoever gets the lock next may free it.
  *
- * Switches, before the include: PAWL_DISABLE_EBO (plain polling instead of exponential back-off), PAWL_DISABLE_PARK
- * (waiters never sleep, and claim no TURN: see docs/lock.md), PAWL_SHARED (the lock lies in memory shared between processes). They change neither the word
- * nor the unlock protocol: objects built with different ones work together. */
+ * Switches, before the include: PAWL_DISABLE_EBO (plain polling instead of exponential back-off),
+ * PAWL_DISABLE_PARK (waiters never sleep, and claim no TURN: see docs/lock.md), PAWL_SHARED (the lock lies in
+ * memory shared between processes). They change neither the word nor the unlock protocol: objects built with
+ * different ones work together. */
 #ifndef PAWL_LOCK_H
 #define PAWL_LOCK_H
 
 #include "pawl/atomic.h"
 #include "pawl/backoff.h"
 
-/* A waiter older than this may claim the TURN: then nobody overtakes it but those already inside. Nanoseconds. */
+/* A waiter older than this may claim the TURN: then nobody overtakes it but those already inside.
+ * Nanoseconds. */
 #define PAWL_TURN_NS 1000000u
 
 typedef struct {
@@ -61,7 +63,7 @@ PAWL_INLINE uint32_t pawl_wake_mask_(enum pawl_kind_ kind)
 
 #define PAWL_N       64
 #define PAWL_L       pawl_lock64_t
-#define PAWL_A_SHIFT 34 /* readers: 29 bits, 27 of them beside the marks; atomic holders: 30 */
+#define PAWL_A_SHIFT 34 /* readers: 29 bits, 27 of them beside the marks; atomic holders: 29; a mark */
 #include "pawl/lock_ops.h"
 #undef PAWL_N
 #undef PAWL_L
@@ -69,14 +71,14 @@ PAWL_INLINE uint32_t pawl_wake_mask_(enum pawl_kind_ kind)
 
 /* One name for both sizes. */
 #ifdef __cplusplus
-#    define PAWL_GENERIC_(type, name)                                                                             \
-        PAWL_INLINE type name(pawl_lock_t *l)                                                                     \
-        {                                                                                                         \
-            return name##_32(l);                                                                                  \
-        }                                                                                                         \
-        PAWL_INLINE type name(pawl_lock64_t *l)                                                                   \
-        {                                                                                                         \
-            return name##_64(l);                                                                                  \
+#    define PAWL_GENERIC_(type, name)           \
+        PAWL_INLINE type name(pawl_lock_t *l)   \
+        {                                       \
+            return name##_32(l);                \
+        }                                       \
+        PAWL_INLINE type name(pawl_lock64_t *l) \
+        {                                       \
+            return name##_64(l);                \
         }
 PAWL_GENERIC_(void, pawl_read_lock)
 PAWL_GENERIC_(bool, pawl_read_trylock)

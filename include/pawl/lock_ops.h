@@ -1,44 +1,53 @@
-/* The locks' operations for one word size. Included by pawl/lock.h once for each size, with PAWL_N (bits of the word),
- * PAWL_L (the lock's type), and the shifts of its fields; not for direct use, hence no include guard.
+/* The locks' operations for one word size. Included by pawl/lock.h once for each size, with PAWL_N (bits of
+ * the word), PAWL_L (the lock's type), and the shifts of its fields; not for direct use, hence no include
+ * guard.
  *
  * The word: five marks, the number of readers, the number of atomic holders.
  *   S        held for seek, or for write
  *   W        held for write, or claimed: the claimant waits for the readers to leave, no new one enters
- *   PARKED   somebody may sleep on the word until it is released
- *   DRAIN    the holder of the claim sleeps until the last reader has left
- *   TURN     one waiter has waited longer than a turn: it goes next, nobody overtakes it any more
+ *   PARKED   somebody may sleep on the word until it is released (on the 8-byte word one such mark in each
+ * half, since the kernel compares only 4 bytes and a mark taken away must show there) DRAIN    the holder of
+ * the claim sleeps until the last reader has left TURN     one waiter has waited longer than a turn: it goes
+ * next, nobody overtakes it any more
  *
  *   asked | may be taken when                                    | becomes
  *   R     | no W, no A; a TURN counts only while S is free       | readers + 1
  *   S     | no S, no W, no A, no TURN of another                 | + S
  *   W     | as S                                                 | + S + W, then waits for readers to be 0
  *   A     | no S, no W, no R, no TURN of another                 | atomic holders + 1
- * A reader must be let in while S is only held for seek: that is S's meaning, and refusing would deadlock a seeker that
- * waits for such a reader. Once S is free the TURN's owner takes it at once, so refusing costs a reader little.
+ * A reader must be let in while S is only held for seek: that is S's meaning, and refusing would deadlock a
+ * seeker that waits for such a reader. Once S is free the TURN's owner takes it at once, so refusing costs a
+ * reader little.
  *
- * Who wakes whom. A sleeper sets PARKED before it sleeps. Whoever leaves the word wholly free takes PARKED away in the
- * same atomic step and wakes one sleeper; the woken one puts PARKED back when it takes the lock or sleeps again, and so
- * passes the duty on (the "baton"). A release that leaves the word still held keeps PARKED and wakes one of those who
- * can now proceed. A stale PARKED costs one futex call. After the releasing step the memory is not touched: only the
- * address is used, for the wake. */
+ * Who wakes whom. A sleeper sets PARKED before it sleeps. Whoever leaves the word wholly free takes PARKED
+ * away in the same atomic step and wakes one sleeper; the woken one puts PARKED back when it takes the lock
+ * or sleeps again, and so passes the duty on (the "baton"). A release that leaves the word still held keeps
+ * PARKED and wakes one of those who can now proceed. A stale PARKED costs one futex call. After the releasing
+ * step the memory is not touched: only the address is used, for the wake. */
 
-#define PAWL_CAT_(a, b)  a##b
-#define PAWL_CAT(a, b)   PAWL_CAT_(a, b)
-#define PAWL_F(name)     PAWL_CAT(PAWL_CAT(name, _), PAWL_N)
-#define PAWL_T           PAWL_CAT(PAWL_CAT(uint, PAWL_N), _t)
-#define PAWL_PARKED      ((PAWL_T)1)
-#define PAWL_DRAIN       ((PAWL_T)2)
-#define PAWL_TURN        ((PAWL_T)4)
-#define PAWL_S           ((PAWL_T)8)
-#define PAWL_W           ((PAWL_T)16)
-#define PAWL_R1          ((PAWL_T)32)
-#define PAWL_A1          ((PAWL_T)((PAWL_T)1 << PAWL_A_SHIFT))
-#define PAWL_R_MASK      ((PAWL_T)(PAWL_A1 - PAWL_R1))
-#define PAWL_A_MASK      ((PAWL_T) ~(PAWL_A1 - 1))
-#define PAWL_HELD        ((PAWL_T)(PAWL_S | PAWL_W | PAWL_R_MASK | PAWL_A_MASK))
+#define PAWL_CAT_(a, b) a##b
+#define PAWL_CAT(a, b)  PAWL_CAT_(a, b)
+#define PAWL_F(name)    PAWL_CAT(PAWL_CAT(name, _), PAWL_N)
+#define PAWL_T          PAWL_CAT(PAWL_CAT(uint, PAWL_N), _t)
+#define PAWL_PARKED     ((PAWL_T)1)
+#define PAWL_DRAIN      ((PAWL_T)2)
+#define PAWL_TURN       ((PAWL_T)4)
+#define PAWL_S          ((PAWL_T)8)
+#define PAWL_W          ((PAWL_T)16)
+#define PAWL_R1         ((PAWL_T)32)
+#define PAWL_A1         ((PAWL_T)((PAWL_T)1 << PAWL_A_SHIFT))
+#define PAWL_R_MASK     ((PAWL_T)(PAWL_A1 - PAWL_R1))
+#if PAWL_N == 64
+#    define PAWL_PARKED_A ((PAWL_T)1 << 63)
+#else
+#    define PAWL_PARKED_A PAWL_PARKED
+#endif
+#define PAWL_ASLEEP ((PAWL_T)(PAWL_PARKED | PAWL_PARKED_A))
+#define PAWL_A_MASK ((PAWL_T)(~(PAWL_A1 - 1) & ~PAWL_ASLEEP))
+#define PAWL_HELD   ((PAWL_T)(PAWL_S | PAWL_W | PAWL_R_MASK | PAWL_A_MASK))
 
-/* The 32 bits that hold the marks and the readers' count; and, on the 8-byte word, those with the atomic holders'. A
- * sleeper compares the half where what it waits for changes. */
+/* The 32 bits that hold the marks and the readers' count; and, on the 8-byte word, those with the atomic
+ * holders'. A sleeper compares the half where what it waits for changes. */
 PAWL_INLINE const uint32_t *PAWL_F(pawl_half_)(const PAWL_T *word, bool atomic_half)
 {
     const uint32_t *h = (const uint32_t *)(const void *)word;
@@ -89,7 +98,7 @@ PAWL_NOINLINE void PAWL_F(pawl_wake_after_)(const PAWL_T *word, PAWL_T v, PAWL_T
         }
         return;
     }
-    if (!(before & PAWL_PARKED) || (v & (PAWL_S | PAWL_A_MASK))) {
+    if (!(before & PAWL_ASLEEP) || (v & (PAWL_S | PAWL_A_MASK))) {
         return; /* still held in a way that leaves the sleepers as they were */
     }
     if (v & PAWL_TURN) {
@@ -114,15 +123,16 @@ PAWL_NOINLINE void PAWL_F(pawl_release_slow_)(PAWL_L *l, PAWL_T held)
     PAWL_F(pawl_wake_after_)(&l->word, next, held, v);
 }
 
-/* Gives back what is held. The look before the atomic step lets the marks be cleared by it when they are set. */
+/* Gives back what is held. The look before the atomic step lets the marks be cleared by it when they are set.
+ */
 PAWL_INLINE void PAWL_F(pawl_release_)(PAWL_L *l, PAWL_T held)
 {
-    if (__builtin_expect(!!(PAWL_F(pawl_load_relaxed)(&l->word) & (PAWL_PARKED | PAWL_DRAIN)), 0)) {
+    if (__builtin_expect(!!(PAWL_F(pawl_load_relaxed)(&l->word) & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
         PAWL_F(pawl_release_slow_)(l, held);
         return;
     }
     PAWL_T v = PAWL_F(pawl_fetch_sub_release)(&l->word, held);
-    if (__builtin_expect(!!(v & (PAWL_PARKED | PAWL_DRAIN)), 0)) {
+    if (__builtin_expect(!!(v & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
         PAWL_F(pawl_wake_after_)(&l->word, (PAWL_T)(v - held), held, v); /* marked in between */
     }
 }
@@ -131,7 +141,7 @@ PAWL_INLINE void PAWL_F(pawl_release_)(PAWL_L *l, PAWL_T held)
 PAWL_INLINE void PAWL_F(pawl_downgrade_)(PAWL_L *l, PAWL_T less, uint32_t wake_all, uint32_t wake_one)
 {
     PAWL_T v = PAWL_F(pawl_fetch_sub_release)(&l->word, less);
-    if (__builtin_expect(!!(v & PAWL_PARKED), 0)) {
+    if (__builtin_expect(!!(v & PAWL_ASLEEP), 0)) {
         if (wake_all) {
             PAWL_F(pawl_wake_)(&l->word, INT32_MAX, wake_all);
         }
@@ -172,8 +182,8 @@ PAWL_INLINE PAWL_T PAWL_F(pawl_grant_)(enum pawl_kind_ kind)
     }
 }
 
-/* A waiter got a shared state, with sleepers about: those who can share it are let in now, since nobody else would
- * wake them before it is given back. */
+/* A waiter got a shared state, with sleepers about: those who can share it are let in now, since nobody else
+ * would wake them before it is given back. */
 PAWL_INLINE void PAWL_F(pawl_let_in_)(PAWL_L *l, enum pawl_kind_ kind)
 {
     switch (kind) {
@@ -193,8 +203,8 @@ PAWL_INLINE void PAWL_F(pawl_let_in_)(PAWL_L *l, enum pawl_kind_ kind)
     }
 }
 
-/* A woken waiter found the lock taken again and goes back to sleep: the wake was meant for whoever can use the lock as
- * it is now, so it is passed on to the kinds that can. */
+/* A woken waiter found the lock taken again and goes back to sleep: the wake was meant for whoever can use
+ * the lock as it is now, so it is passed on to the kinds that can. */
 PAWL_INLINE void PAWL_F(pawl_pass_on_)(PAWL_L *l, PAWL_T v, enum pawl_kind_ kind)
 {
     if (kind != PAWL_KIND_READ && PAWL_F(pawl_free_for_)(v, PAWL_KIND_READ, false)) {
@@ -205,9 +215,9 @@ PAWL_INLINE void PAWL_F(pawl_pass_on_)(PAWL_L *l, PAWL_T v, enum pawl_kind_ kind
     }
 }
 
-/* The wait behind every lock operation: spin with back-off, then sleep; after a turn (PAWL_TURN_NS) claim the TURN.
- * Waiters that only spin claim none: with more threads than cores its owner is mostly not running, and everybody would
- * burn the CPU until it is. */
+/* The wait behind every lock operation: spin with back-off, then sleep; after a turn (PAWL_TURN_NS) claim the
+ * TURN. Waiters that only spin claim none: with more threads than cores its owner is mostly not running, and
+ * everybody would burn the CPU until it is. */
 PAWL_INLINE void PAWL_F(pawl_wait_)(PAWL_L *l, enum pawl_kind_ kind)
 {
     struct pawl_backoff b;
@@ -227,7 +237,7 @@ PAWL_INLINE void PAWL_F(pawl_wait_)(PAWL_L *l, enum pawl_kind_ kind)
                 next |= PAWL_PARKED;
             }
             if (PAWL_F(pawl_cas_acquire)(&l->word, &v, next)) {
-                if ((next & PAWL_PARKED) && (woken || mine)) {
+                if ((next & PAWL_ASLEEP) && (woken || mine)) {
                     PAWL_F(pawl_let_in_)(l, kind);
                 }
                 return;
@@ -246,24 +256,25 @@ PAWL_INLINE void PAWL_F(pawl_wait_)(PAWL_L *l, enum pawl_kind_ kind)
             pawl_backoff_init(&b);
             continue;
         }
-        if (!(v & PAWL_PARKED)) {
-            if (!PAWL_F(pawl_cas_relaxed)(&l->word, &v, v | PAWL_PARKED)) {
+        bool atomic_half = kind != PAWL_KIND_ATOMIC && (v & PAWL_A_MASK);
+        PAWL_T mark = atomic_half ? PAWL_PARKED_A : PAWL_PARKED;
+        if (!(v & mark)) {
+            if (!PAWL_F(pawl_cas_relaxed)(&l->word, &v, v | mark)) {
                 continue;
             }
-            v |= PAWL_PARKED;
+            v |= mark;
         }
         if (woken) {
             PAWL_F(pawl_pass_on_)(l, v, kind);
             woken = false; /* PARKED stands again: the next release wakes somebody */
         }
-        /* Readers that follow each other never leave the word free, so nobody would wake an atomic waiter: it looks
-         * by itself, ever more rarely, until it owns the TURN, which holds them back. */
+        /* Readers that follow each other never leave the word free, so nobody would wake an atomic waiter: it
+         * looks by itself, ever more rarely, until it owns the TURN, which holds them back. */
         uint64_t until = 0;
         if (kind == PAWL_KIND_ATOMIC && !mine) {
             until = now + nap;
             nap = nap < 64 * PAWL_TURN_NS ? nap * 2 : nap;
         }
-        bool atomic_half = kind != PAWL_KIND_ATOMIC && (v & PAWL_A_MASK);
         if (PAWL_F(pawl_sleep_)(&l->word, v, atomic_half, pawl_wake_mask_(kind) | (mine ? PAWL_WAKE_TURN : 0),
                                 until)) {
             woken = true;
@@ -314,7 +325,8 @@ PAWL_NOINLINE void PAWL_F(pawl_wait_write)(PAWL_L *l)
     PAWL_F(pawl_wait_readers)(l);
 }
 
-/* The quick step added a reader and met v: either that was allowed after all, or it is taken back and waits. */
+/* The quick step added a reader and met v: either that was allowed after all, or it is taken back and waits.
+ */
 PAWL_NOINLINE void PAWL_F(pawl_wait_read)(PAWL_L *l, PAWL_T v)
 {
     if (PAWL_F(pawl_free_for_)(v, PAWL_KIND_READ, false)) {
@@ -456,5 +468,7 @@ PAWL_INLINE void PAWL_F(pawl_seek_to_read)(PAWL_L *l)
 #undef PAWL_R1
 #undef PAWL_A1
 #undef PAWL_R_MASK
+#undef PAWL_PARKED_A
+#undef PAWL_ASLEEP
 #undef PAWL_A_MASK
 #undef PAWL_HELD
