@@ -47,6 +47,7 @@ Dir::Etc::sourceparts "$state/sources";
 Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
 Acquire::Languages "none";
+APT::Update::Error-Mode "any";
 Acquire::Retries "2";
 CONF
     (cd "$top/debs" && apt-get -c "$state/apt.conf" -q -y "$@")

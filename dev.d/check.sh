@@ -17,10 +17,9 @@ verb_check() {
     case "$*" in
         '')
             need build format check
+            cross_builds_here && need arm64
             ;;
-        --quick)
-            need build format
-            ;;
+        --quick) need build format ;;
         *) bad_usage "check does not know '$*'" check ;;
     esac
     suite gcc tests_of gcc
@@ -126,7 +125,6 @@ arm64_tests() {
         suite_skipped=1
         return
     fi
-    need arm64
     if ! arm64_sysroot; then
         say 'arm64: left out, since its libraries cannot be fetched now'
         suite_skipped=1

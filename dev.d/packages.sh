@@ -2,6 +2,7 @@
 # there on a system without dpkg, why), and the installation of those that are missing. docs/dependencies.md says
 # more. Sourced by the verbs that need packages.
 
+# Columns: package, group, probe, why. clang-format is a group of its own since the quick check needs only that.
 packages='
 gcc                   build  cmd:gcc                     the C compiler
 libc6-dev             build  file:/usr/include/stdio.h   the C library to compile against
@@ -66,7 +67,7 @@ install_packages() {
     fi
     say 'installing them with apt-get (build/log/apt-*.log)'
     # A list that cannot be renewed may still do: the installation decides.
-    logged apt-update as_root "${apt[@]}" update || true
+    logged apt-update as_root "${apt[@]}" -o APT::Update::Error-Mode=any update || true
     logged apt-install as_root "${apt[@]}" install --no-install-recommends "$@" ||
         die "apt-get could not install: $*. Is the package archive reachable? Run ./dev setup again when it is."
 }
