@@ -1,14 +1,14 @@
-/* The HAProxy configuration language, parsed into a model. Only what is listed in docs/configuration.md is known;
- * everything else is refused with file, line, column and what may stand there. No defaults are applied silently:
- * an unset number is -1. */
+/* The HAProxy configuration language, parsed into a model. Only what is listed in docs/configuration.md is
+ * known; everything else is refused with file, line, column and what may stand there. No defaults are applied
+ * silently: an unset number is -1. */
 #ifndef PAWL_BALANCER_CONFIG_CONFIG_H
 #define PAWL_BALANCER_CONFIG_CONFIG_H
+
+#include "net/addr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-#include "net/addr.h"
 
 enum cfg_balance { CFG_BALANCE_ROUNDROBIN };
 
@@ -17,8 +17,8 @@ struct cfg_timeouts { /* milliseconds; -1: not set (no time-out; queue: falls ba
 };
 
 struct cfg_where {
-    const char *file; /* owned by struct cfg */
-    unsigned line;
+    const char *file;      /* owned by struct cfg */
+    unsigned line, column; /* from 1; column counts bytes */
 };
 
 struct cfg_server {
@@ -44,13 +44,14 @@ struct cfg_proxy {
     size_t nbinds;
     struct cfg_server *servers;
     size_t nservers;
-    struct cfg_proxy *default_backend; /* resolved; a listen's own self when it has servers and names none; or NULL */
+    struct cfg_proxy
+        *default_backend; /* resolved; a listen's own self when it has servers and names none; or NULL */
     enum cfg_balance balance;
     struct cfg_timeouts timeouts;
-    long maxconn;           /* frontend connections; -1: not set */
-    long retries;           /* connection attempts after the first; default 3 */
-    bool redispatch;        /* option redispatch: the last retry may go to another server */
-    bool forwardfor;        /* option forwardfor */
+    long maxconn;    /* frontend connections; -1: not set */
+    long retries;    /* connection attempts after the first; default 3 */
+    bool redispatch; /* option redispatch: the last retry may go to another server */
+    bool forwardfor; /* option forwardfor */
     bool forwardfor_if_none;
     char *forwardfor_header; /* NULL: X-Forwarded-For */
     struct cfg_where where;
@@ -67,8 +68,8 @@ struct cfg {
 
 /* Parses the files in order as one configuration. Diagnostics go to err, one a line, as
  *   [ALERT]    config: FILE:LINE:COLUMN: what is wrong; what was expected; what to do
- * ([WARNING] likewise). All errors are reported, at most 20 before it gives up. Returns NULL when there was any.
- * The caller frees the result with cfg_free(). */
+ * ([WARNING] likewise). All errors are reported, at most 20 before it gives up. Returns NULL when there was
+ * any. The caller frees the result with cfg_free(). */
 struct cfg *cfg_load(const char *const *files, size_t nfiles, FILE *err);
 
 /* The same from memory, name standing for the file's. For tests and fuzzing. */
