@@ -11,6 +11,15 @@ cross_builds_here() {
     [ "$(uname -m)" != aarch64 ]
 }
 
+# All packages of the whole check.
+need_for_check() {
+    if cross_builds_here; then
+        need build format check arm64
+    else
+        need build format check
+    fi
+}
+
 # Unpacks the libraries and writes the cross file; an unchanged file keeps its time, so that Meson rests.
 arm64_sysroot() {
     local file=build/arm64/cross.ini

@@ -15,10 +15,7 @@ short_fuzz_seconds=10
 verb_check() {
     local start=$SECONDS
     case "$*" in
-        '')
-            need build format check
-            cross_builds_here && need arm64
-            ;;
+        '') need_for_check ;;
         --quick) need build format ;;
         *) bad_usage "check does not know '$*'" check ;;
     esac

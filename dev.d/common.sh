@@ -44,12 +44,14 @@ logged() {
     return "$status"
 }
 
-# The lines of a log that tell what went wrong: ninja's first failure, or else the end.
+# The lines of a log that tell what went wrong: ninja's first failure, or else the end (Meson's tells of all tests).
 telling_lines() {
     if grep -q '^FAILED: ' "$1"; then
         sed -n '/^FAILED: /,$p' "$1" | sed 40q
+    elif grep -q '^Summary of Failures' "$1"; then
+        tail -n 80 "$1"
     else
-        tail -n 40 "$1"
+        tail -n 15 "$1"
     fi
 }
 

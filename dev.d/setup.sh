@@ -10,9 +10,8 @@
 
 verb_setup() {
     [ $# -eq 0 ] || bad_usage "setup takes no argument: '$1'" setup
-    need build format check
+    need_for_check
     if cross_builds_here; then
-        need arm64
         arm64_sysroot || die 'no arm64 libraries to build against (see above)'
     fi
     say 'everything is installed'
