@@ -12,7 +12,7 @@ build_options() {
         pthread) printf '%s\n' gcc -Dlocks=pthread ;;
         asan) printf '%s\n' gcc -Db_sanitize=address,undefined -Doptimization=1 ;;
         tsan) printf '%s\n' clang -Db_sanitize=thread -Db_lundef=false -Doptimization=1 ;;
-        fuzz) printf '%s\n' clang -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true ;;
+        fuzz) printf '%s\n' clang -Dfuzz=true ;;
         arm64) printf '%s\n' aarch64-linux-gnu-gcc "--cross-file=$root/build/arm64/cross.ini" ;;
         *) die "no build is called '$1'" ;;
     esac

@@ -137,7 +137,7 @@ arm64_tests() {
 # Every fuzz target for some seconds.
 short_fuzz() {
     local target
-    make_build fuzz || return 1
+    make_fuzz_targets || return 1
     for target in $(fuzz_targets); do
         one_test "fuzz-$target" fuzz_one "$target" "$short_fuzz_seconds"
     done

@@ -1,8 +1,17 @@
 #: fuzz [SECONDS [TARGET...]] -- feed the parsers made-up input (a minute each); a crash is kept below build/fuzz-found
 #:
-#: SECONDS is the time for each target. A target is a fuzz_*.c in fuzz/; new inputs that reach new code are kept in
-#: build/fuzz-corpus/TARGET and used by the next run.
+#: SECONDS is the time for each target. A target is a line in fuzz/meson.build; it starts from fuzz/corpus/TARGET, and
+#: new inputs that reach new code are kept in build/fuzz-corpus/TARGET for the next run.
 . dev.d/builds.sh
+
+# Builds the fuzz targets, and nothing else of that build.
+make_fuzz_targets() {
+    local programs
+    configure fuzz || return 1
+    mapfile -t programs < <(ninja -C build/fuzz -t targets all | sed -n 's,^\(fuzz/fuzz_[a-z0-9_]*\): .*,\1,p')
+    [ ${#programs[@]} -gt 0 ] || return 1
+    make_build fuzz "${programs[@]}"
+}
 
 # The targets, by the programs built for them.
 fuzz_targets() {
@@ -18,7 +27,7 @@ fuzz_one() {
     local corpus=build/fuzz-corpus/$1 seeds=fuzz/corpus/$1
     mkdir -p "$corpus" "build/fuzz-found"
     [ -d "$seeds" ] || seeds=
-    "build/fuzz/fuzz/fuzz_$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+    "build/fuzz/fuzz/fuzz_$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="build/fuzz-found/$1-" "$corpus" ${seeds:+"$seeds"}
 }
 
@@ -27,7 +36,7 @@ verb_fuzz() {
     whole_number "$seconds" 100000 || bad_usage "'$seconds' is no whole number of seconds" fuzz
     [ $# -eq 0 ] || shift
     need build check
-    make_build fuzz || die 'the build of the fuzz targets failed'
+    make_fuzz_targets || die 'the build of the fuzz targets failed'
     known=$(fuzz_targets)
     [ -n "$known" ] || die 'there is no fuzz target in build/fuzz/fuzz'
     # shellcheck disable=SC2086
