@@ -1,0 +1,38 @@
+/* What a process, and the machine, have used: CPU time, memory, the cores they may run on; read from the
+ * kernel. All of it can be read of a process that someone else started. Any thread. */
+#ifndef PAWL_BASE_USAGE_H
+#define PAWL_BASE_USAGE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct base_cpu_time {
+    int64_t total_ns;      /* exact: what the scheduler accounts, threads that ended included */
+    uint64_t user, system; /* in clock ticks (10 ms as a rule): good for the split, not for the sum */
+};
+
+/* The CPU time a process has used so far, without its children. Returns 0 or a negative errno (-ESRCH: it
+ * ended). */
+int base_cpu_time(pid_t pid, struct base_cpu_time *out);
+
+/* Splits total_ns, spent between two readings, by the ticks counted meanwhile: the user part in nanoseconds.
+ * All of it is the system's where no tick fell in between. */
+int64_t base_cpu_user_part(const struct base_cpu_time *from, const struct base_cpu_time *to);
+
+/* The memory that is a process's own, its share of what it shares included (PSS), in KiB; negative errno on
+ * failure. */
+int64_t base_memory_kib(pid_t pid);
+
+/* How many cores a process may use: its affinity, or the CPU quota of the control group it lives in where
+ * that is smaller (then it may be a fraction). 0 when it cannot be told. */
+double base_cores(pid_t pid);
+
+struct base_machine_time {
+    uint64_t busy, idle,
+        steal; /* clock ticks of all cores since boot; steal: taken by the hypervisor, part of none */
+};
+
+/* Returns 0 or a negative errno. */
+int base_machine_time(struct base_machine_time *out);
+
+#endif
