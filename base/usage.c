@@ -1,6 +1,7 @@
 /* Figures of processes and of the machine, from clocks and /proc. */
 #include "base/usage.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -65,6 +66,67 @@ int base_cpu_time(pid_t pid, struct base_cpu_time *out)
     return 0;
 }
 
+/* Appends the children that one thread started. */
+static size_t add_children(pid_t pid, const char *task, pid_t *out, size_t n, size_t max)
+{
+    char path[300];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, task);
+    f = fopen(path, "re");
+    while (f && n < max && fscanf(f, "%d", &out[n]) == 1) {
+        n++;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return n;
+}
+
+size_t base_tree(pid_t pid, pid_t *out, size_t max)
+{
+    size_t n = 0;
+
+    if (max) {
+        out[n++] = pid;
+    }
+    for (size_t i = 0; i < n; i++) { /* what is found is searched in its turn */
+        char path[64];
+        struct dirent *e;
+        DIR *tasks;
+
+        snprintf(path, sizeof path, "/proc/%d/task", (int)out[i]);
+        tasks = opendir(path);
+        while (tasks && (e = readdir(tasks))) {
+            if (e->d_name[0] != '.') {
+                n = add_children(out[i], e->d_name, out, n, max);
+            }
+        }
+        if (tasks) {
+            closedir(tasks);
+        }
+    }
+    return n;
+}
+
+int base_tree_cpu_time(pid_t pid, struct base_cpu_time *out)
+{
+    pid_t pids[BASE_TREE_MAX];
+    size_t n = base_tree(pid, pids, BASE_TREE_MAX);
+    int rc = base_cpu_time(pid, out);
+
+    for (size_t i = 1; i < n && rc == 0; i++) {
+        struct base_cpu_time one;
+
+        if (base_cpu_time(pids[i], &one) == 0) {
+            out->total_ns += one.total_ns;
+            out->user += one.user;
+            out->system += one.system;
+        }
+    }
+    return rc;
+}
+
 int64_t base_cpu_user_part(const struct base_cpu_time *from, const struct base_cpu_time *to)
 {
     double user = (double)(to->user - from->user), system = (double)(to->system - from->system);
@@ -86,6 +148,20 @@ int64_t base_memory_kib(pid_t pid)
     }
     line = strstr(text, "\nPss:");
     return line && sscanf(line, "\nPss: %" SCNd64, &kib) == 1 ? kib : -EPROTO;
+}
+
+int64_t base_tree_memory_kib(pid_t pid)
+{
+    pid_t pids[BASE_TREE_MAX];
+    size_t n = base_tree(pid, pids, BASE_TREE_MAX);
+    int64_t sum = base_memory_kib(pid);
+
+    for (size_t i = 1; i < n && sum >= 0; i++) {
+        int64_t one = base_memory_kib(pids[i]);
+
+        sum += one > 0 ? one : 0;
+    }
+    return sum;
 }
 
 /* The quota of one control group in cores, 0 for none. */

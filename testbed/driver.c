@@ -76,7 +76,8 @@ int tb_driver_report(const char *text, size_t len, const char *who, struct tb_sa
 }
 
 static int start(struct tb_super *super, struct tb_service *service, const char *pawl,
-                 const struct tb_scenario *scenario, unsigned port, unsigned time_ms, struct tb_error *err)
+                 const struct tb_scenario *scenario, size_t side, unsigned port, unsigned time_ms,
+                 struct tb_error *err)
 {
     char program[TB_PATH_SIZE], threads[16], connections[16], duration[32], rate[16], timeout[32], url[64];
     char command[] = "load", json[] = "--json", t[] = "-t", c[] = "-c", d[] = "-d", r[] = "-R",
@@ -86,7 +87,7 @@ static int start(struct tb_super *super, struct tb_service *service, const char 
 
     snprintf(program, sizeof program, "%s", pawl);
     snprintf(threads, sizeof threads, "%u", scenario->driver_threads);
-    snprintf(connections, sizeof connections, "%u", scenario->connections);
+    snprintf(connections, sizeof connections, "%u", scenario->sides[side].connections);
     tb_format_duration(duration, sizeof duration, (int64_t)time_ms * 1000);
     if (scenario->driver_rate) {
         snprintf(rate, sizeof rate, "%u", scenario->driver_rate);
@@ -138,11 +139,11 @@ static double seconds(struct timeval t)
 }
 
 int tb_drive(struct tb_super *super, struct tb_service *service, const char *pawl,
-             const struct tb_scenario *scenario, unsigned port, unsigned time_ms, struct tb_sample *sample,
-             double *cpu_s, struct tb_error *err)
+             const struct tb_scenario *scenario, size_t side, unsigned port, unsigned time_ms,
+             struct tb_sample *sample, double *cpu_s, struct tb_error *err)
 {
     int64_t deadline = base_now_ns() + (int64_t)time_ms * 1000000 + GRACE_NS;
-    int rc = start(super, service, pawl, scenario, port, time_ms, err);
+    int rc = start(super, service, pawl, scenario, side, port, time_ms, err);
 
     if (rc < 0) {
         return rc;

@@ -41,7 +41,7 @@ int tb_reading_take(struct tb_reading *r, pid_t sut, const pid_t *endpoints, siz
 
     r->at_ns = base_now_ns();
     *who = "the SUT's CPU time";
-    if ((rc = base_cpu_time(sut, &r->sut)) < 0) {
+    if ((rc = base_tree_cpu_time(sut, &r->sut)) < 0) {
         return rc;
     }
     r->endpoints_ns = 0;

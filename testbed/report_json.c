@@ -53,15 +53,20 @@ static json_t *sample(const struct tb_sample *s)
 static json_t *side(const struct tb_case_result *c, size_t i, unsigned rounds)
 {
     const struct tb_side_result *r = &c->sides[i];
+    const struct tb_side *s = &c->of->scenario->sides[i];
     json_t *o = json_object(), *all = json_array();
 
     for (unsigned n = 1; n <= rounds; n++) {
         json_array_append_new(all, sample(&r->samples[n]));
     }
-    json_object_set_new(o, "name", json_string_nocheck(c->of->scenario->sides[i].name));
+    json_object_set_new(o, "name", json_string_nocheck(s->name));
     json_object_set_new(o, "program", json_string_nocheck(c->of->programs[i]));
     json_object_set_new(o, "version", text_or_null(r->version));
     json_object_set_new(o, "command", json_string_nocheck(r->command));
+    json_object_set_new(o, "driver_command", json_string_nocheck(r->driver_command));
+    json_object_set_new(o, "connections", json_integer(s->connections));
+    json_object_set_new(o, "server_maxconn",
+                        s->server_maxconn ? json_integer(s->server_maxconn) : json_null());
     json_object_set_new(o, "cores", number(r->cores));
     json_object_set_new(o, "killed", json_integer(r->killed));
     json_object_set_new(o, "figures", figures(c, i, rounds));
@@ -97,17 +102,13 @@ static json_t *load(const struct tb_case_result *c)
     const struct tb_scenario *s = c->of->scenario;
     json_t *o = json_object();
 
-    json_object_set_new(o, "connections", json_integer(s->connections));
     json_object_set_new(o, "driver_threads", json_integer(s->driver_threads));
     json_object_set_new(o, "driver_rate", s->driver_rate ? json_integer(s->driver_rate) : json_null());
     json_object_set_new(o, "driver_cores", number(c->driver_cores));
-    json_object_set_new(o, "driver_command", json_string_nocheck(c->driver_command));
     json_object_set_new(o, "endpoints", json_integer(s->endpoints));
     json_object_set_new(o, "endpoint_delay_us", json_integer(s->endpoint_delay_us));
     json_object_set_new(o, "endpoint_cores", number(c->endpoint_cores));
     json_object_set_new(o, "endpoint_command", json_string_nocheck(c->endpoint_command));
-    json_object_set_new(o, "server_maxconn",
-                        s->server_maxconn ? json_integer(s->server_maxconn) : json_null());
     return o;
 }
 

@@ -68,7 +68,7 @@ static void on_tick(void *ctx)
     if (r->load_began_ns && isnan(r->memory_kib) && r->sut.service.proc.pid &&
         base_now_ns() - r->load_began_ns >
             r->plan->time_ms * INT64_C(600000)) { /* three fifths of the load */
-        int64_t kib = base_memory_kib(r->sut.service.proc.pid);
+        int64_t kib = base_tree_memory_kib(r->sut.service.proc.pid);
 
         r->memory_kib = kib > 0 ? (double)kib : -1;
     }
@@ -104,8 +104,8 @@ static int measure(struct run *r, const struct tb_case *c, struct tb_case_result
         return tb_fail(err, "cannot read %s %s: %s", who, r->super.phase, strerror(-rc));
     }
     r->load_began_ns = base_now_ns();
-    rc = tb_drive(&r->super, &r->driver, r->plan->pawl, c->scenario, r->sut.port, r->plan->time_ms, sample,
-                  &cpu_s, err);
+    rc = tb_drive(&r->super, &r->driver, r->plan->pawl, c->scenario, side, r->sut.port, r->plan->time_ms,
+                  sample, &cpu_s, err);
     r->load_began_ns = 0;
     if (rc < 0) {
         return rc;
@@ -127,11 +127,11 @@ static int run_side(struct run *r, const struct tb_case *c, struct tb_case_resul
     struct tb_side_result *s = &result->sides[side];
     struct tb_config config = {
         .threads = c->threads,
-        .connections = c->scenario->connections,
+        .connections = c->scenario->sides[side].connections,
         .port = r->plan->port,
         .endpoint_ports = r->endpoints.ports,
         .endpoints = r->endpoints.n,
-        .server_maxconn = c->scenario->server_maxconn,
+        .server_maxconn = c->scenario->sides[side].server_maxconn,
     };
     int rc;
 
@@ -142,6 +142,7 @@ static int run_side(struct run *r, const struct tb_case *c, struct tb_case_resul
     }
     s->samples[round].place = place;
     snprintf(s->command, sizeof s->command, "%s", r->sut.service.command);
+    snprintf(s->driver_command, sizeof s->driver_command, "%s", r->driver.command);
     rc = tb_sut_stop(&r->sut, &r->super, err);
     s->killed += rc > 0;
     r->loads_done++;
@@ -152,8 +153,14 @@ static int run_side(struct run *r, const struct tb_case *c, struct tb_case_resul
 static int check_open_files(const struct tb_case *c, struct tb_error *err)
 {
     struct rlimit limit;
-    rlim_t needed = 2 * (rlim_t)c->scenario->connections + 4 * (rlim_t)c->threads + 64;
+    rlim_t connections = 0, needed;
 
+    for (size_t i = 0; i < c->scenario->n_sides; i++) {
+        rlim_t n = c->scenario->sides[i].connections;
+
+        connections = n > connections ? n : connections;
+    }
+    needed = 2 * connections + 4 * (rlim_t)c->threads + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
         return tb_fail(err, "%s needs %lu open files where %lu are allowed; raise the limit (ulimit -n)",
                        c->label, (unsigned long)needed, (unsigned long)limit.rlim_cur);
@@ -203,7 +210,6 @@ static int run_case(struct run *r, const struct tb_case *c, struct tb_case_resul
             }
         }
     }
-    snprintf(result->driver_command, sizeof result->driver_command, "%s", r->driver.command);
     snprintf(result->endpoint_command, sizeof result->endpoint_command, "%s",
              r->endpoints.services[0].command);
     tb_endpoints_stop(&r->endpoints, &r->super);

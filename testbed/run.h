@@ -32,8 +32,8 @@ struct tb_plan {
 };
 
 struct tb_side_result {
-    char version[200];         /* what the program says of itself; may be empty */
-    char command[4096];        /* of the last round */
+    char version[200];                        /* what the program says of itself; may be empty */
+    char command[4096], driver_command[4096]; /* of the last round */
     double cores;              /* the SUT may use: the least of its threads, its affinity and its quota */
     unsigned killed;           /* rounds after which it did not end within the grace time */
     struct tb_sample *samples; /* rounds + 1: [0] is the warm-up */
@@ -42,7 +42,7 @@ struct tb_side_result {
 struct tb_case_result {
     const struct tb_case *of;
     struct tb_side_result sides[TB_MAX_SIDES];
-    char driver_command[4096], endpoint_command[4096];
+    char endpoint_command[4096];
     double driver_cores, endpoint_cores; /* as many as they can use */
 };
 

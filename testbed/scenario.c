@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_SIZE  1280
-#define MAX_US_DAY 86400000000
+#define LINE_SIZE       1280
+#define MAX_US_DAY      86400000000
+#define MAX_CONNECTIONS 1000000
 
 /* One line under the reader. */
 struct line {
@@ -36,13 +37,19 @@ __attribute__((format(printf, 3, 4))) static int refuse(const struct line *l, si
     return tb_misuse(l->err, "%s:%u:%zu: %s", l->file, l->number, column, what);
 }
 
-static int set_unsigned(const struct line *l, unsigned low, unsigned high, unsigned *out)
+static size_t column_of(const struct line *l, const char *word)
+{
+    return (size_t)(word - l->text) + 1;
+}
+
+/* Sets a number from text, which is the line's value or the end of it. */
+static int set_number(const struct line *l, const char *text, unsigned low, unsigned high, unsigned *out)
 {
     uint64_t n;
 
-    if (!tb_parse_number(l->value, low, high, &n)) {
-        return refuse(l, l->value_column, "'%s = %s': expected a number from %u to %u", l->key, l->value, low,
-                      high);
+    if (!tb_parse_number(text, low, high, &n)) {
+        return refuse(l, column_of(l, text), "%s: expected a number from %u to %u, where '%s' stands", l->key,
+                      low, high, text);
     }
     *out = (unsigned)n;
     return 0;
@@ -54,9 +61,9 @@ static int set_duration(const struct line *l, int64_t low, int64_t high, int64_t
         char from[32], to[32];
 
         return refuse(l, l->value_column,
-                      "'%s = %s': expected a duration such as 250us, 1ms or 2s, from %s to %s", l->key,
-                      l->value, tb_format_duration(from, sizeof from, low),
-                      tb_format_duration(to, sizeof to, high));
+                      "%s: expected a duration such as 250us, 1ms or 2s, from %s to %s, where '%s' stands",
+                      l->key, tb_format_duration(from, sizeof from, low),
+                      tb_format_duration(to, sizeof to, high), l->value);
     }
     return 0;
 }
@@ -75,11 +82,6 @@ static char *next_word(char **rest)
         *(*rest)++ = 0;
     }
     return word;
-}
-
-static size_t column_of(const struct line *l, const char *word)
-{
-    return (size_t)(word - l->text) + 1;
 }
 
 static bool plain_name(const char *name)
@@ -150,6 +152,54 @@ static int set_side(struct line *l, struct tb_scenario *s)
     return 0;
 }
 
+/* The side that a `side.KEY = NAME VALUE` is about, *value set to the rest; NULL after an error. */
+static struct tb_side *one_side(const struct line *l, struct tb_scenario *s, char **value)
+{
+    char *rest = l->value, *name = next_word(&rest);
+    size_t i = tb_scenario_side(s, name);
+
+    *value = rest + strspn(rest, " \t");
+    if (!**value) {
+        refuse(l, l->value_column, "%s: expected a side and a number where '%s' stands", l->key, name);
+        return NULL;
+    }
+    if (i == s->n_sides) {
+        refuse(l, column_of(l, name), "no side '%s' stands above this line", name);
+        return NULL;
+    }
+    return &s->sides[i];
+}
+
+static int set_side_connections(struct line *l, struct tb_scenario *s)
+{
+    char *value;
+    struct tb_side *side = one_side(l, s, &value);
+
+    if (!side) {
+        return -1;
+    }
+    if (side->own_connections) {
+        return refuse(l, l->key_column, "side '%s' has its number of connections already", side->name);
+    }
+    side->own_connections = true;
+    return set_number(l, value, 1, MAX_CONNECTIONS, &side->connections);
+}
+
+static int set_side_maxconn(struct line *l, struct tb_scenario *s)
+{
+    char *value;
+    struct tb_side *side = one_side(l, s, &value);
+
+    if (!side) {
+        return -1;
+    }
+    if (side->own_maxconn) {
+        return refuse(l, l->key_column, "side '%s' has its maxconn already", side->name);
+    }
+    side->own_maxconn = true;
+    return set_number(l, value, 0, MAX_CONNECTIONS, &side->server_maxconn);
+}
+
 static int set_compare(struct line *l, struct tb_scenario *s)
 {
     char *rest = l->value, *word;
@@ -181,17 +231,17 @@ static int set_compare(struct line *l, struct tb_scenario *s)
 
 static int set_connections(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, 1000000, &s->connections);
+    return set_number(l, l->value, 1, MAX_CONNECTIONS, &s->connections);
 }
 
 static int set_driver_threads(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, 4096, &s->driver_threads);
+    return set_number(l, l->value, 1, 4096, &s->driver_threads);
 }
 
 static int set_driver_rate(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, 100000000, &s->driver_rate);
+    return set_number(l, l->value, 1, 100000000, &s->driver_rate);
 }
 
 static int set_driver_timeout(struct line *l, struct tb_scenario *s)
@@ -201,7 +251,7 @@ static int set_driver_timeout(struct line *l, struct tb_scenario *s)
 
 static int set_endpoints(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, TB_MAX_ENDPOINTS, &s->endpoints);
+    return set_number(l, l->value, 1, TB_MAX_ENDPOINTS, &s->endpoints);
 }
 
 static int set_endpoint_delay(struct line *l, struct tb_scenario *s)
@@ -211,12 +261,12 @@ static int set_endpoint_delay(struct line *l, struct tb_scenario *s)
 
 static int set_endpoint_bytes(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, 1u << 30, &s->endpoint_bytes);
+    return set_number(l, l->value, 1, 1u << 30, &s->endpoint_bytes);
 }
 
 static int set_server_maxconn(struct line *l, struct tb_scenario *s)
 {
-    return set_unsigned(l, 1, 1000000, &s->server_maxconn);
+    return set_number(l, l->value, 1, MAX_CONNECTIONS, &s->server_maxconn);
 }
 
 static const struct key {
@@ -235,6 +285,8 @@ static const struct key {
     {"endpoint.bytes", set_endpoint_bytes, false, false},
     {"server.maxconn", set_server_maxconn, false, false},
     {"side", set_side, true, true},
+    {"side.connections", set_side_connections, false, true},
+    {"side.maxconn", set_side_maxconn, false, true},
     {"compare", set_compare, false, true},
 };
 
@@ -382,9 +434,16 @@ static int complete(struct tb_scenario *s, const unsigned seen[N_KEYS], const ch
     if (s->n_sides < 2) {
         return tb_misuse(err, "%s: one side only: expected two to compare", file);
     }
-    if (s->connections < s->driver_threads) {
-        return tb_misuse(err, "%s: %u connections for %u driver threads: expected one a thread at least",
-                         file, s->connections, s->driver_threads);
+    for (size_t i = 0; i < s->n_sides; i++) {
+        struct tb_side *side = &s->sides[i];
+
+        side->connections = side->own_connections ? side->connections : s->connections;
+        side->server_maxconn = side->own_maxconn ? side->server_maxconn : s->server_maxconn;
+        if (side->connections < s->driver_threads) {
+            return tb_misuse(
+                err, "%s: %u connections of side '%s' for %u driver threads: expected one a thread at least",
+                file, side->connections, side->name, s->driver_threads);
+        }
     }
     default_pairs(s);
     return 0;

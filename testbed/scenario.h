@@ -5,6 +5,7 @@
 
 #include "testbed/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@
 struct tb_side {
     char name[TB_NAME_SIZE];
     char binary[TB_PATH_SIZE]; /* as written: a path, or a name looked up among pawld's variants */
+    unsigned connections;      /* the scenario's, where no line gives this side its own */
+    unsigned server_maxconn;   /* likewise; 0: none */
+    bool own_connections, own_maxconn;
 };
 
 struct tb_pair {
