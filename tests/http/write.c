@@ -39,6 +39,10 @@ static void check_request(const struct request_case *t)
     assert_true(n <= strlen(t->in) + HTTP_HEAD_ROOM);
 }
 
+#define PLAIN          \
+    {                  \
+        .close = false \
+    }
 #define XFF                                \
     {                                      \
         .forwarded_for = { "10.0.0.1", 8 } \
@@ -48,25 +52,21 @@ static void a_request_goes_out_in_http_1_1_without_hop_by_hop_fields(void **stat
 {
     static const struct request_case t[] = {
         {"GET /x HTTP/1.1\r\nHost: a\r\nAccept:  b \r\n\r\n",
-         "GET /x HTTP/1.1\r\nHost: a\r\nAccept: b\r\n\r\n",
-         {0}},
+         "GET /x HTTP/1.1\r\nHost: a\r\nAccept: b\r\n\r\n", PLAIN},
         {"GET / HTTP/1.1\r\nHost:a\r\nConnection: close, X-A\r\nX-A: b\r\nX-C: d\r\nKeep-Alive: 5\r\nTE: "
          "trailers\r\n"
          "Trailer: X\r\nProxy-Connection: close\r\nUpgrade: y\r\n\r\n",
-         "GET / HTTP/1.1\r\nHost: a\r\nX-C: d\r\n\r\n",
-         {0}},
+         "GET / HTTP/1.1\r\nHost: a\r\nX-C: d\r\n\r\n", PLAIN},
         {"\r\n\r\nGET / HTTP/1.9\r\nHost: a\r\n\r\n",
          "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n", XFF},
         {"GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: b\r\n\r\n",
          "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: b\r\nX-Client: 10.0.0.1\r\nConnection: close\r\n\r\n",
          {.forwarded_for = {"10.0.0.1", 8}, .forwarded_name = {"X-Client", 8}, .close = true}},
-        {"GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: \r\n\r\n", {0}},
+        {"GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: \r\n\r\n", PLAIN},
         {"GET / HTTP/1.0\r\nA: b\r\nhost: c\r\nConnection: keep-alive\r\n\r\n",
-         "GET / HTTP/1.1\r\nA: b\r\nhost: c\r\n\r\n",
-         {0}},
+         "GET / HTTP/1.1\r\nA: b\r\nhost: c\r\n\r\n", PLAIN},
         {"POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n",
-         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n",
-         {0}},
+         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", PLAIN},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(t); i++)
@@ -77,18 +77,14 @@ static void a_request_s_framing_is_said_once_and_plainly(void **state)
 {
     static const struct request_case t[] = {
         {"POST / HTTP/1.1\r\nContent-Length: 0005\r\nHost: a\r\n\r\n",
-         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n",
-         {0}},
+         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n", PLAIN},
         {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
-         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
-         {0}},
+         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", PLAIN},
         {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n",
-         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n",
-         {0}},
+         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n", PLAIN},
         {"POST / HTTP/1.1\r\ntransfer-encoding: CHUNKED\r\nHost: a\r\n\r\n",
-         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-         {0}},
-        {"POST / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
+         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", PLAIN},
+        {"POST / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(t); i++)
@@ -98,14 +94,15 @@ static void a_request_s_framing_is_said_once_and_plainly(void **state)
 static void an_absolute_target_goes_out_in_origin_form(void **state)
 {
     static const struct request_case t[] = {
-        {"GET http://a/x?y HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
-        {"GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
-        {"GET https://a:8?y/z HTTP/1.1\r\nHost: a:8\r\n\r\n", "GET /?y/z HTTP/1.1\r\nHost: a:8\r\n\r\n", {0}},
-        {"GET http://a:8/ HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: a:8\r\n\r\n", {0}},
-        {"OPTIONS http://a HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
-        {"OPTIONS http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
-        {"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", {0}},
-        {"CONNECT a:1 HTTP/1.0\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", {0}},
+        {"GET http://a/x?y HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
+        {"GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
+        {"GET https://a:8?y/z HTTP/1.1\r\nHost: a:8\r\n\r\n", "GET /?y/z HTTP/1.1\r\nHost: a:8\r\n\r\n",
+         PLAIN},
+        {"GET http://a:8/ HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: a:8\r\n\r\n", PLAIN},
+        {"OPTIONS http://a HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
+        {"OPTIONS http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
+        {"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
+        {"CONNECT a:1 HTTP/1.0\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", PLAIN},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(t); i++)
@@ -116,15 +113,13 @@ static void an_upgrade_is_passed_on_with_its_option(void **state)
 {
     static const struct request_case t[] = {
         {"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n\r\n",
-         "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
-         {0}},
+         "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", PLAIN},
         {"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
          "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n",
          {.close = true}},
         {"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nHTTP2-Settings: b\r\nConnection: Upgrade, "
          "HTTP2-Settings\r\n\r\n",
-         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-         {0}},
+         "GET / HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(t); i++)
