@@ -82,8 +82,12 @@ static enum load_answer_result feed_heads(struct load_answer *a, struct load_ans
     while (*used < n) {
         size_t took = 0;
         long len = gather_head(a, memo, buf + *used, n - *used, &took);
-        if (len <= 0) {
-            return len ? LOAD_ANSWER_BAD : LOAD_ANSWER_MORE;
+        if (len < 0) {
+            return LOAD_ANSWER_BAD;
+        }
+        if (len == 0) {
+            *used = n; /* all of it is kept */
+            break;
         }
         *used += took;
         a->part_len = a->scan = 0;

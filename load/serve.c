@@ -183,6 +183,9 @@ static enum outcome request_complete(struct serve_worker *w, struct serve_conn *
         c->state = SERVE_HELD;
         c->due = load_now() + w->shared->options.delay_ns;
         TAILQ_INSERT_TAIL(&w->delayed, c, in_delayed);
+        if (c->ended) { /* as in serve_event() */
+            leave_flight(w, c);
+        }
         return HOLD;
     }
     leave_flight(w, c);
