@@ -225,31 +225,47 @@ static bool check_binds(struct cfg_parser *p)
     return true;
 }
 
-void cfg_check(struct cfg_parser *p)
+/* What is wrong with each proxy by itself, and where its requests go. */
+static bool check_proxies(struct cfg_parser *p, const struct named *names)
 {
     struct cfg *c = p->cfg;
-    struct named *names = calloc(c->nproxies + 1, sizeof *names);
-    bool ok = names != NULL, clean = !p->diag.nerrors;
 
-    for (size_t i = 0; ok && i < c->nproxies; i++) {
-        names[i] = (struct named){c->proxies[i]->name, i};
-    }
-    if (ok && c->nproxies) {
-        qsort(names, c->nproxies, sizeof *names, by_name);
-        check_proxy_names(p, names);
-    }
-    for (size_t i = 0; ok && i < c->nproxies && !cfg_diag_full(&p->diag); i++) {
-        struct cfg_proxy *px = c->proxies[i];
-
-        check_mode(p, px);
-        ok = check_server_names(p, px);
-        resolve_default_backend(p, names, px);
-        if (clean) {
-            check_use(p, px);
-            check_timeouts(p, px);
+    for (size_t i = 0; i < c->nproxies && !cfg_diag_full(&p->diag); i++) {
+        check_mode(p, c->proxies[i]);
+        resolve_default_backend(p, names, c->proxies[i]);
+        if (!check_server_names(p, c->proxies[i])) {
+            return false;
         }
     }
-    ok = ok && (!clean || check_binds(p));
+    return true;
+}
+
+static bool check_all(struct cfg_parser *p, struct named *names)
+{
+    struct cfg *c = p->cfg;
+
+    for (size_t i = 0; i < c->nproxies; i++) {
+        names[i] = (struct named){c->proxies[i]->name, i};
+    }
+    qsort(names, c->nproxies, sizeof *names, by_name);
+    check_proxy_names(p, names);
+    if (!check_proxies(p, names)) {
+        return false;
+    }
+    if (p->diag.nerrors) {
+        return true;
+    }
+    for (size_t i = 0; i < c->nproxies; i++) {
+        check_use(p, c->proxies[i]);
+        check_timeouts(p, c->proxies[i]);
+    }
+    return check_binds(p);
+}
+
+void cfg_check(struct cfg_parser *p)
+{
+    struct named *names = calloc(p->cfg->nproxies + 1, sizeof *names);
+
+    p->no_memory |= !names || !check_all(p, names);
     free(names);
-    p->no_memory |= !ok;
 }
