@@ -162,14 +162,14 @@ static void keep_tail(struct base_proc *p, const char *data, size_t len)
 
 static int keep_output(struct base_proc *p, const char *data, size_t len)
 {
+    if (p->out_overflow || p->out_len + len > BASE_PROC_CAPTURE) {
+        p->out_overflow = true;
+        return 0;
+    }
     if (p->out_len + len + 1 > p->out_size) {
         size_t size = p->out_size ? 2 * p->out_size : 4 * BASE_PROC_TAIL;
         char *bigger;
 
-        if (p->out_len + len > BASE_PROC_CAPTURE) {
-            p->out_overflow = true;
-            return 0;
-        }
         bigger = realloc(p->out, size);
         if (!bigger) {
             return -ENOMEM;

@@ -81,10 +81,11 @@ static int await_port(struct tb_endpoints *e, unsigned i, struct tb_super *super
         }
     }
     if (port < 0) {
+        size_t said = strcspn(s->proc.out, "\n");
+
         return tb_fail(
-            err,
-            "%s said \"%.100s\" where \"listening on ADDRESS:PORT\" was expected; its command was: %.900s",
-            s->what, s->proc.out, s->command);
+            err, "%s said \"%.*s\" where \"listening on ADDRESS:PORT\" was expected; its command was: %.900s",
+            s->what, said < 100 ? (int)said : 100, s->proc.out, s->command);
     }
     e->ports[i] = (unsigned)port;
     return 0;

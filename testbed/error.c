@@ -10,6 +10,9 @@ __attribute__((format(printf, 3, 0))) static int keep_first(struct tb_error *err
     if (!err->status) {
         err->status = status;
         vsnprintf(err->text, sizeof err->text, format, ap);
+        for (char *c = err->text; *c; c++) { /* it may quote what a program said: still one line */
+            *c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+        }
     }
     return -1;
 }

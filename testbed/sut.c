@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define START_NS   INT64_C(10000000000)
+#define START_NS   INT64_C(5000000000)
 #define STOP_MS    3000
 #define VERSION_NS INT64_C(2000000000)
 
