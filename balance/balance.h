@@ -111,8 +111,12 @@ struct bal_server *bal_acquire_other(struct bal_backend *b, const struct bal_ser
  */
 struct bal_waiter *bal_release(struct bal_server *s);
 
-/* The slot has been passed on to w. Returns true if its owner asked in between to be told. */
+/* The slot has been passed on to w, which belongs to its owner from here on. True: the owner asked in between
+ * to be told, and waits for that. */
 bool bal_passed(struct bal_waiter *w);
+
+/* For the owner of w, when it has been told (after bal_passed() returned true, or instead of calling it). */
+void bal_told(struct bal_waiter *w);
 
 /* For the owner of w. Leaves the queue; false if w is not queued any more (a slot has been, or is being,
  * passed on). */

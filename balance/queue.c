@@ -13,7 +13,9 @@
  *   QUEUED            | bal_leave                     | NONE     (by its owner, under queue_lock)
  *   QUEUED            | bal_release                   | TAKEN    (by the passer, under queue_lock)
  *   TAKEN             | bal_settled                   | POKED    (by its owner)
- *   TAKEN, POKED      | bal_passed                    | DONE     (by the passer) */
+ *   TAKEN             | bal_passed                    | DONE     (by the passer)
+ *   POKED             | bal_passed: true              | POKED    (the passer tells the owner)
+ *   TAKEN, POKED      | bal_told                      | DONE     (by its owner) */
 #include "balance/balance.h"
 #include "balance/slot.h"
 
@@ -155,7 +157,14 @@ struct bal_waiter *bal_release(struct bal_server *s)
 
 bool bal_passed(struct bal_waiter *w)
 {
-    return atomic_exchange_explicit(&w->state, BAL_WAIT_DONE, memory_order_acq_rel) == BAL_WAIT_POKED;
+    int state = BAL_WAIT_TAKEN;
+    return !atomic_compare_exchange_strong_explicit(&w->state, &state, BAL_WAIT_DONE, memory_order_acq_rel,
+                                                    memory_order_acquire);
+}
+
+void bal_told(struct bal_waiter *w)
+{
+    set_state(w, BAL_WAIT_DONE);
 }
 
 bool bal_leave(struct bal_backend *b, struct bal_waiter *w)

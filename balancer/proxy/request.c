@@ -133,7 +133,7 @@ void slot_release(struct client *c, struct sconn *sc)
             sc->used_before = true;
             sconn_attach(sc, n);
         }
-        bal_passed(next);
+        bal_told(next); /* by its owner: nobody else could ask */
         worker_run_later(n);
     } else if (sc) {
         sconn_pass(w, sc, n);

@@ -7,8 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define IDLE_KEEP_MS  5000u /* an unused connection is closed after this; servers commonly wait 5 s and more \
-                             */
+#define IDLE_KEEP_MS                                                                       \
+    5000u /* an unused connection is closed after this; servers commonly wait 5 s and more \
+           */
 #define IDLE_SWEEP_MS 1000u
 
 static const struct net_addr *address_of(const struct bal_server *s)

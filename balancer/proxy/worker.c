@@ -91,7 +91,7 @@ static void read_mail(struct worker *w)
         if (!c) {
             return;
         }
-        bal_passed(&c->wait);
+        bal_told(&c->wait);
         if (c->srv) { /* what was told of it meanwhile was not looked at */
             c->srv->read_ready = true;
         }
