@@ -107,7 +107,7 @@ static void connects_and_accepts_over_ipv6(void **state)
 
 static char *unix_text(char dir[32], char text[64])
 {
-    strcpy(dir, "/tmp/pawl-sock-XXXXXX");
+    snprintf(dir, 32, "/tmp/pawl-sock-XXXXXX");
     assert_non_null(mkdtemp(dir));
     snprintf(text, 64, "unix@%s/s", dir);
     return text;
