@@ -164,22 +164,23 @@ char *net_addr_format(const struct net_addr *a, char *text, size_t size)
 
 size_t net_addr_host(const struct net_addr *a, char *text, size_t size)
 {
-    char host[INET6_ADDRSTRLEN] = "unknown";
+    char host[INET6_ADDRSTRLEN];
+    const char *s = "unknown";
 
     switch (a->ss.ss_family) {
     case AF_INET:
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)&a->ss)->sin_addr, host, sizeof host);
+        s = inet_ntop(AF_INET, &((const struct sockaddr_in *)&a->ss)->sin_addr, host, sizeof host);
         break;
     case AF_INET6:
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&a->ss)->sin6_addr, host, sizeof host);
+        s = inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&a->ss)->sin6_addr, host, sizeof host);
         break;
     case AF_UNIX:
-        strcpy(host, "unix");
+        s = "unix";
         break;
     default:
         break;
     }
-    snprintf(text, size, "%s", host);
+    snprintf(text, size, "%s", s);
     return strnlen(text, size);
 }
 

@@ -430,12 +430,12 @@ static void errors_and_warnings_are_bounded(void **state)
 
 static void long_words_are_cut_in_messages(void **state)
 {
-    char text[4096] = LISTEN " retries ";
+    static char word[3001], text[4096];
     struct loaded l;
 
     (void)state;
-    memset(text + strlen(text), 'x', 3000);
-    strcat(text, "\n");
+    memset(word, 'x', sizeof word - 1);
+    snprintf(text, sizeof text, LISTEN " retries %s\n", word);
     l = load_text(text);
     assert_null(l.cfg);
     assert_true(strlen(l.said) < 400);
