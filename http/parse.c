@@ -93,23 +93,24 @@ static const char *parse_fields(const char *p, const char *end, struct http_fiel
     return NULL;
 }
 
+#define IS(text) (!memcmp(p, (text), sizeof(text) - 1))
+
 static enum http_method method_of(const char *p, size_t n)
 {
-    static const struct {
-        char text[8];
-        enum http_method m;
-    } methods[] = {{"GET", HTTP_GET},     {"HEAD", HTTP_HEAD},       {"POST", HTTP_POST},
-                   {"PUT", HTTP_PUT},     {"DELETE", HTTP_DELETE},   {"OPTIONS", HTTP_OPTIONS},
-                   {"TRACE", HTTP_TRACE}, {"CONNECT", HTTP_CONNECT}, {"PATCH", HTTP_PATCH}};
-    char text[8] = "";
-
-    if (n >= sizeof(text))
+    switch (n) {
+    case 3:
+        return IS("GET") ? HTTP_GET : IS("PUT") ? HTTP_PUT : HTTP_OTHER;
+    case 4:
+        return IS("POST") ? HTTP_POST : IS("HEAD") ? HTTP_HEAD : HTTP_OTHER;
+    case 5:
+        return IS("PATCH") ? HTTP_PATCH : IS("TRACE") ? HTTP_TRACE : HTTP_OTHER;
+    case 6:
+        return IS("DELETE") ? HTTP_DELETE : HTTP_OTHER;
+    case 7:
+        return IS("OPTIONS") ? HTTP_OPTIONS : IS("CONNECT") ? HTTP_CONNECT : HTTP_OTHER;
+    default:
         return HTTP_OTHER;
-    memcpy(text, p, n);
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if (!memcmp(text, methods[i].text, sizeof(text)))
-            return methods[i].m;
-    return HTTP_OTHER;
+    }
 }
 
 /* "HTTP/1.d" at p, d into *minor; NULL if it isn't there. A minor version above 1 speaks 1.1 (RFC 9110, 2.5).

@@ -258,7 +258,7 @@ int http_rule_host(const struct http_request *r, const struct http_seen *seen)
     long port;
 
     if (!hosts)
-        return r->minor ? 400 : 0;
+        return r->minor || r->method == HTTP_CONNECT ? 400 : 0;
     if (hosts > 1)
         return 400;
     struct http_str value = r->fields[seen->last[HTTP_F_HOST]].value;

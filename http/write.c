@@ -28,12 +28,17 @@ static inline void copy(char *to, const char *from, size_t n)
     }
 }
 
+static inline bool room(struct out *o, size_t n)
+{
+    if ((size_t)(o->end - o->p) < n)
+        o->full = true;
+    return !o->full;
+}
+
 static inline void put(struct out *o, const char *s, size_t n)
 {
-    if ((size_t)(o->end - o->p) < n || o->full) {
-        o->full = true;
+    if (!room(o, n))
         return;
-    }
     copy(o->p, s, n);
     o->p += n;
 }
@@ -45,16 +50,17 @@ static void put_str(struct out *o, struct http_str s)
     put(o, s.p, s.n);
 }
 
-static void put_number(struct out *o, uint64_t n)
+static void put_number(struct out *o, uint64_t number)
 {
-    char digits[20];
-    size_t i = sizeof(digits);
+    size_t digits = 1;
 
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    put(o, digits + i, sizeof(digits) - i);
+    for (uint64_t rest = number; rest >= 10; rest /= 10)
+        digits++;
+    if (!room(o, digits))
+        return;
+    for (size_t i = digits; i--; number /= 10)
+        o->p[i] = (char)('0' + number % 10);
+    o->p += digits;
 }
 
 static void put_field(struct out *o, const struct http_field *f)
@@ -130,9 +136,7 @@ static void put_missing_host(struct out *o, const struct http_request *r)
     if (r->minor || has_field(r->fields, r->nfields, HTTP_F_HOST))
         return;
     PUT(o, "Host: ");
-    if (r->method == HTTP_CONNECT)
-        put_str(o, r->target);
-    else if (http_target_split(r->target, &authority, &rest, &port))
+    if (http_target_split(r->target, &authority, &rest, &port))
         put_str(o, authority);
     PUT(o, "\r\n");
 }

@@ -117,6 +117,7 @@ static void a_target_has_one_of_four_forms_where_it_belongs(void **state)
         {TEXT("GET http://a/ HTTP/1.1\r\n" E), 400},
         {TEXT("GET ftp://a/ HTTP/1.1\r\n" H E), 400},
         {TEXT("CONNECT / HTTP/1.1\r\n" H E), 400},
+        {TEXT("CONNECT a:1 HTTP/1.0\r\n" E), 400},
         {TEXT("CONNECT * HTTP/1.1\r\n" H E), 400},
         {TEXT("CONNECT a HTTP/1.1\r\n" H E), 400},
         {TEXT("CONNECT a: HTTP/1.1\r\n" H E), 400},

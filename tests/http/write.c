@@ -102,7 +102,6 @@ static void an_absolute_target_goes_out_in_origin_form(void **state)
         {"OPTIONS http://a HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
         {"OPTIONS http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
         {"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", PLAIN},
-        {"CONNECT a:1 HTTP/1.0\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", PLAIN},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(t); i++)
