@@ -58,6 +58,7 @@ static void a_terminal_gets_the_line_and_loses_it_again(void **state)
     int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
     struct base_progress p;
     char text[400] = "";
+    size_t len = 0;
     ssize_t n;
 
     (void)state;
@@ -72,9 +73,12 @@ static void a_terminal_gets_the_line_and_loses_it_again(void **state)
     base_progress_show(&p, 0.26, 9, "too soon after the last");
     base_progress_clear(&p);
     base_progress_clear(&p);
-    n = read(master, text, sizeof text - 1);
-    assert_true(n > 0);
-    assert_string_equal(text, "\r[######..................]  25 %, 0:10 left  here\033[K\r\033[K");
+    /* The terminal may hand over in parts what was written: read up to a mark. */
+    assert_int_equal(write(slave, "#end", 4), 4);
+    while (!strstr(text, "#end") && (n = read(master, text + len, sizeof text - 1 - len)) > 0) {
+        len += (size_t)n;
+    }
+    assert_string_equal(text, "\r[######..................]  25 %, 0:10 left  here\033[K\r\033[K#end");
     close(slave);
     close(master);
 }
