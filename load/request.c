@@ -112,7 +112,7 @@ static bool check_field(const char *field, char *err, size_t err_size)
     const char *colon = strchr(field, ':');
     size_t n = colon ? (size_t)(colon - field) : 0;
 
-    if (!is_token(field, n)) {
+    if (!colon || !is_token(field, n)) {
         snprintf(err, err_size, "header '%s': expected 'Name: value'", field);
         return false;
     }

@@ -377,8 +377,9 @@ void serve_event(struct serve_worker *w, struct serve_conn *c, uint32_t events)
 
 void serve_due(struct serve_worker *w, uint64_t now)
 {
-    struct serve_conn *c;
-    while ((c = TAILQ_FIRST(&w->delayed)) && c->due <= now) {
+    struct serve_conn *next;
+    for (struct serve_conn *c = TAILQ_FIRST(&w->delayed); c && c->due <= now; c = next) {
+        next = TAILQ_NEXT(c, in_delayed); /* c may be freed, or enter again at the end */
         TAILQ_REMOVE(&w->delayed, c, in_delayed);
         c->state = SERVE_HEAD;
         c->owed = 1;

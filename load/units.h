@@ -18,7 +18,7 @@ bool load_read_number(const char *text, uint64_t low, uint64_t high, uint64_t *o
 /* Each writes into text and returns it: a time given in ns (635.91us), a count (56.20k), a size in bytes
  * (17.76GB, powers of 1024). */
 char *load_write_time(char text[LOAD_UNIT_TEXT], double ns);
-char *load_write_count(char text[LOAD_UNIT_TEXT], double n);
+char *load_write_count(char text[LOAD_UNIT_TEXT], double v);
 char *load_write_size(char text[LOAD_UNIT_TEXT], double bytes);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,9 @@ static void bytes_behind_the_answer_are_not_part_of_it(void **state)
         struct load_answer_memo memo = {.method = whole[i].method};
         struct load_answer a = {.phase = LOAD_IN_HEAD};
         size_t n = strlen(whole[i].text), total = 0;
-        char *text = malloc(n + 4);
+        char *text = malloc(n + 5);
         assert_non_null(text);
-        memcpy(text, whole[i].text, n);
-        memcpy(text + n, "HTTP", 4);
+        snprintf(text, n + 5, "%sHTTP", whole[i].text);
         assert_int_equal(feed(&a, &memo, text, n + 4, &total), LOAD_ANSWER_DONE);
         assert_int_equal(total, n);
         free(text);

@@ -119,8 +119,8 @@ static void reset_after_request(struct server *s, int fd)
 {
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     (void)s;
-    if (server_read(fd)) {
-        connect(fd, &nobody, sizeof nobody); /* on Linux: a reset */
+    if (server_read(fd) && connect(fd, &nobody, sizeof nobody)) { /* on Linux: a reset */
+        abort();
     }
 }
 
