@@ -116,7 +116,7 @@ int base_tree_cpu_time(pid_t pid, struct base_cpu_time *out)
     int rc = base_cpu_time(pid, out);
 
     for (size_t i = 1; i < n && rc == 0; i++) {
-        struct base_cpu_time one;
+        struct base_cpu_time one = {0};
 
         if (base_cpu_time(pids[i], &one) == 0) {
             out->total_ns += one.total_ns;

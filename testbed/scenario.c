@@ -97,7 +97,7 @@ static int set_title(struct line *l, struct tb_scenario *s)
         return refuse(l, l->value_column, "the title is too long: expected at most %zu bytes",
                       sizeof s->title - 1);
     }
-    strcpy(s->title, l->value);
+    snprintf(s->title, sizeof s->title, "%s", l->value);
     return 0;
 }
 
@@ -146,8 +146,8 @@ static int set_side(struct line *l, struct tb_scenario *s)
         return refuse(l, column_of(l, binary), "the program's path is too long: at most %zu bytes",
                       sizeof side->binary - 1);
     }
-    strcpy(side->name, name);
-    strcpy(side->binary, binary);
+    snprintf(side->name, sizeof side->name, "%s", name);
+    snprintf(side->binary, sizeof side->binary, "%s", binary);
     s->n_sides++;
     return 0;
 }

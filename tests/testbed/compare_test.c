@@ -28,10 +28,13 @@ static struct tb_case_result *c;
 static int setup(void **state)
 {
     (void)state;
-    scenario = (struct tb_scenario){
-        .name = "made-up", .title = "made up", .n_sides = 2, .n_pairs = 1, .pairs = {{1, 0}}, .endpoints = 1};
-    strcpy(scenario.sides[0].name, "before");
-    strcpy(scenario.sides[1].name, "after");
+    scenario = (struct tb_scenario){.name = "made-up",
+                                    .title = "made up",
+                                    .n_sides = 2,
+                                    .sides = {{.name = "before"}, {.name = "after"}},
+                                    .n_pairs = 1,
+                                    .pairs = {{1, 0}},
+                                    .endpoints = 1};
     one_case = (struct tb_case){.scenario = &scenario, .threads = 2, .label = "made-up"};
     plan = (struct tb_plan){.cases = &one_case, .n_cases = 1, .rounds = ROUNDS, .time_ms = 2000};
     result = (struct tb_result){.plan = &plan, .cases = calloc(1, sizeof *result.cases)};

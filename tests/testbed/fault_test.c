@@ -28,7 +28,7 @@ static void a_sut_that_dies_in_a_round_ends_the_run(void **state)
     struct harness *h = *state;
 
     setenv("FAKE_SUT", "after:dies", 1);
-    harness_run(h, 0, 0, NO_ARGS);
+    harness_run(h, 0, 0, ARGS("--time", "500ms"));
     harness_expect_failure(h, 1,
                            PARTS("SUT 'after'", "signal 6", "the warm-up round of small (after)",
                                  "fake sut: assertion failed", "after.cfg"));
@@ -208,8 +208,8 @@ static void sigint_in_a_round_leaves_nothing(void **state)
 {
     struct harness *h = *state;
 
-    harness_run(h, SIGINT, 3, ARGS("--time", "300ms"));
-    harness_expect_failure(h, 130, PARTS("stopped by SIGINT in round 1 of 2 of small (after)"));
+    harness_run(h, SIGINT, 3, ARGS("--time", "600ms"));
+    harness_expect_failure(h, 130, PARTS("stopped by SIGINT in round 1 of 2 of small ("));
 }
 
 static void sigterm_in_a_round_leaves_nothing(void **state)

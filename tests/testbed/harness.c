@@ -37,7 +37,9 @@ static char *path_in(const struct harness *h, const char *name)
 {
     char *path = NULL;
 
-    assert_true(asprintf(&path, "%s/%s", h->dir, name) > 0);
+    if (asprintf(&path, "%s/%s", h->dir, name) < 0) {
+        abort();
+    }
     return path;
 }
 
@@ -65,7 +67,7 @@ int harness_setup(void **state)
     struct harness *h = calloc(1, sizeof *h);
 
     assert_non_null(h);
-    strcpy(h->dir, "/tmp/pawl-test-testbed-XXXXXX");
+    snprintf(h->dir, sizeof h->dir, "/tmp/pawl-test-testbed-XXXXXX");
     assert_non_null(mkdtemp(h->dir));
     snprintf(h->report, sizeof h->report, "%s/report.json", h->dir);
     make_directory(h, "count");
@@ -136,6 +138,7 @@ static _Noreturn void child(const struct harness *h, const char *const *argument
 {
     char *scenario = path_in(h, "small.cfg"), *count = path_in(h, "count"), *tmp = path_in(h, "tmp");
     char *out = path_in(h, "out"), *err = path_in(h, "err"), *sut = getenv("FAKE_SUT_PROGRAM");
+    const char *other = getenv("HARNESS_TMPDIR");
     const char *argv[HARNESS_MAX_ARGS + 1] = {
         getenv("TESTBED"), "--scenario", scenario,  "--pawl", getenv("FAKE_PAWL"),
         "--before",        sut,          "--after", sut,      "--out",
@@ -146,13 +149,12 @@ static _Noreturn void child(const struct harness *h, const char *const *argument
         argv[n++] = *arguments;
     }
     setenv("FAKE_COUNT", count, 1);
-    if (!getenv("HARNESS_TMPDIR")) {
-        setenv("TMPDIR", tmp, 1);
-    } else {
-        setenv("TMPDIR", getenv("HARNESS_TMPDIR"), 1);
-    }
+    setenv("TMPDIR", other ? other : tmp, 1);
     redirect(1, out);
     redirect(2, err);
+    if (!argv[0] || !sut) {
+        _exit(124);
+    }
     execv(argv[0], (char *const *)(uintptr_t)argv);
     _exit(126);
 }
