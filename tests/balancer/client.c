@@ -5,9 +5,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,19 +66,44 @@ void client_close_all(void)
     open_clients.cap = 0;
 }
 
-struct client *client_open(unsigned port)
+/* connect() with an end: a full queue of connections would keep it waiting for minutes. */
+static bool connected(int fd, unsigned port)
 {
     struct sockaddr_in a = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    socklen_t n = sizeof errno;
+    int error;
+
+    if (connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
+        return true;
+    if (errno != EINPROGRESS)
+        return false;
+    if (poll(&p, 1, PATIENCE_MS) != 1) {
+        errno = ETIMEDOUT;
+        return false;
+    }
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0)
+        return true;
+    errno = error;
+    return false;
+}
+
+struct client *client_open(unsigned port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
     struct client *c;
 
     if (fd < 0)
         return NULL;
-    if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
+    if (!connected(fd, port)) {
+        int error = errno;
+
         close(fd);
+        errno = error;
         return NULL;
     }
+    fcntl(fd, F_SETFL, 0); /* a test may use the socket itself */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     c = calloc(1, sizeof *c);
     if (!c)
@@ -271,11 +298,13 @@ static unsigned random_below(struct load_client *l, unsigned n)
     return n ? (unsigned)(l->seed >> 33) % n : 0;
 }
 
-static void count_end(struct load_result *r, enum wire_result end)
+static void count_end(struct load_result *r, enum wire_result end, bool fresh)
 {
-    r->closed += end == WIRE_CLOSED;
+    fresh = fresh && (end == WIRE_CLOSED || end == WIRE_RESET);
+    r->turned_away += fresh;
+    r->closed += end == WIRE_CLOSED && !fresh;
     r->truncated += end == WIRE_TRUNCATED;
-    r->reset += end == WIRE_RESET;
+    r->reset += end == WIRE_RESET && !fresh;
     r->timeout += end == WIRE_TIMEOUT;
     r->bad += end == WIRE_BAD;
 }
@@ -293,10 +322,11 @@ static bool load_one(struct load_client *l, struct client *c)
 {
     const struct load *o = &l->run->load;
     int64_t start = wire_now_ms();
+    bool fresh = c->w.received == 0;
     enum wire_result end;
 
     if (!client_text(c, o->text ? o->text : GET)) {
-        l->result.reset++;
+        count_end(&l->result, WIRE_RESET, fresh);
         return false;
     }
     if (o->abort_percent && random_below(l, 100) < o->abort_percent) {
@@ -306,7 +336,7 @@ static bool load_one(struct load_client *l, struct client *c)
     }
     end = client_read(c, false, PATIENCE_MS);
     if (end != WIRE_OK) {
-        count_end(&l->result, end);
+        count_end(&l->result, end, fresh && c->w.received == 0);
         return false;
     }
     l->result.answered++;
@@ -389,6 +419,7 @@ struct load_result load_wait(struct load_run *r)
             sum.status[k] += one->status[k];
         sum.aborted += one->aborted;
         sum.closed += one->closed;
+        sum.turned_away += one->turned_away;
         sum.truncated += one->truncated;
         sum.reset += one->reset;
         sum.timeout += one->timeout;

@@ -72,7 +72,7 @@ struct client {
     struct wire_msg last; /* what client_read() got */
 };
 
-struct client *client_open(unsigned port); /* NULL when refused; the harness closes what is left open */
+struct client *client_open(unsigned port); /* NULL: see errno. The harness closes what is left open */
 void client_close(struct client *c);
 void client_abort(struct client *c); /* with a reset */
 bool client_send(struct client *c, const void *data, size_t n);
@@ -118,10 +118,11 @@ struct load {
 };
 
 struct load_result {
-    unsigned answered;  /* whole answers, all of them */
-    unsigned status[6]; /* those of them by hundreds */
-    unsigned aborted;   /* given up on purpose */
-    unsigned closed;    /* the connection ended in order before an answer's first byte */
+    unsigned answered;    /* whole answers, all of them */
+    unsigned status[6];   /* those of them by hundreds */
+    unsigned aborted;     /* given up on purpose */
+    unsigned closed;      /* a used connection ended in order before an answer's first byte */
+    unsigned turned_away; /* a new connection ended so, or by a reset: nearly a refused one */
     unsigned truncated, reset, timeout, bad, refused;
     int64_t longest_ms; /* from sending to the whole answer */
 };

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -59,8 +60,9 @@ static void wait_refused(unsigned port)
         client_close(c);
         if (wire_now_ms() > end)
             fail_msg("new connections are still accepted");
-        usleep(2000);
+        usleep(20000);
     }
+    assert_int_equal(errno, ECONNREFUSED);
 }
 
 static void check_stop_when_idle(int sig)
@@ -131,16 +133,21 @@ static void sigterm_lets_answers_in_flight_and_queued_requests_finish(void **sta
     assert_int_equal(ep_stats(endpoint).requests, 20);
 }
 
-static void sigterm_under_load_resets_nobody(void **state)
+/* Clients that send one request after the other while the balancer stops. Every one that was sent is
+ * answered. */
+static void check_stop_under_load(unsigned (*listen_section)(const char *))
 {
     struct load_run *l;
     struct load_result r;
     unsigned port;
 
-    (void)state;
-    port = start(4, &(struct ep_script){.delay_ms = 1}, "");
+    endpoint = endpoint_start(&(struct ep_script){.delay_ms = 1});
+    conf_common(4);
+    port = listen_section("fe");
+    conf_server("s", endpoint, "");
+    balancer_start();
     l = load_start(&(struct load){.port = port, .clients = 40, .requests = UINT_MAX});
-    sleep(1);
+    usleep(500000);
     balancer_signal(SIGTERM);
     assert_int_equal(balancer_wait(PATIENCE_MS), 0);
     r = load_stop(l);
@@ -149,6 +156,18 @@ static void sigterm_under_load_resets_nobody(void **state)
     if (r.truncated + r.reset + r.timeout + r.bad + r.closed)
         fail_msg("%u truncated, %u reset, %u timed out, %u bad, %u closed without an answer", r.truncated,
                  r.reset, r.timeout, r.bad, r.closed);
+}
+
+static void sigterm_under_keep_alive_load_resets_nobody(void **state)
+{
+    (void)state;
+    check_stop_under_load(conf_listen_address);
+}
+
+static void sigterm_under_keep_alive_load_on_an_inherited_socket_resets_nobody(void **state)
+{
+    (void)state;
+    check_stop_under_load(conf_listen);
 }
 
 /* --- time-outs --- */
@@ -672,7 +691,8 @@ int main(int argc, char **argv)
         SYSTEM_TEST(sigint_ends_an_idle_balancer),
         SYSTEM_TEST(sigterm_closes_idle_connections_in_order),
         SYSTEM_TEST(sigterm_lets_answers_in_flight_and_queued_requests_finish),
-        SYSTEM_TEST(sigterm_under_load_resets_nobody),
+        SYSTEM_TEST(sigterm_under_keep_alive_load_resets_nobody),
+        SYSTEM_TEST(sigterm_under_keep_alive_load_on_an_inherited_socket_resets_nobody),
         SYSTEM_TEST(one_header_byte_at_a_time_is_cut_off_with_408),
         SYSTEM_TEST(a_silent_connection_is_closed_without_a_word),
         SYSTEM_TEST(a_kept_connection_is_closed_at_its_time_out_without_a_word),
