@@ -33,9 +33,9 @@ verb_soak() {
 soak_end() {
     local pid
     for pid in "${soak_pids[@]}"; do
-        kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
     done
-    return 0
 }
 
 # soak_locks SECONDS: for each of the two builds.
