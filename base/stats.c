@@ -13,9 +13,28 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The few rounds of a comparison are sorted ten thousand times: insertion is many times faster than qsort()
+ * there. */
+static void sort(double *v, size_t n)
+{
+    if (n > 24) {
+        qsort(v, n, sizeof *v, by_value);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        double x = v[i];
+        size_t j = i;
+
+        for (; j > 0 && v[j - 1] > x; j--) {
+            v[j] = v[j - 1];
+        }
+        v[j] = x;
+    }
+}
+
 static double sorted_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_value);
+    sort(v, n);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
