@@ -111,25 +111,28 @@ static void head_timer(struct client *c)
     }
 }
 
+/* The X-Forwarded-For to add, if any. The backend's name for it goes before the frontend's, and `if-none`
+ * counts only if every one of them that asks for the field says so. */
 static struct http_request_edit edit_of(const struct client *c, const struct http_request *r)
 {
     struct http_request_edit e = {0};
-    bool wanted = c->fe->cfg->forwardfor || (c->be && c->be->cfg->forwardfor);
-    const struct cfg_proxy *p = c->fe->cfg->forwardfor || !c->be ? c->fe->cfg : c->be->cfg;
-    if (!wanted || !c->peer_len) {
+    const struct cfg_proxy *fe = c->fe->cfg->forwardfor ? c->fe->cfg : NULL;
+    const struct cfg_proxy *be = c->be && c->be->cfg->forwardfor ? c->be->cfg : NULL;
+    if ((!fe && !be) || !c->peer_len) {
         return e;
     }
-    const char *name = p->forwardfor_header ? p->forwardfor_header : "X-Forwarded-For";
+    const char *name = be && be->forwardfor_header   ? be->forwardfor_header
+                       : fe && fe->forwardfor_header ? fe->forwardfor_header
+                                                     : "X-Forwarded-For";
+    bool if_none = (!fe || fe->forwardfor_if_none) && (!be || be->forwardfor_if_none);
     size_t n = strlen(name);
-    for (size_t i = 0; p->forwardfor_if_none && i < r->nfields; i++) {
+    for (size_t i = 0; if_none && i < r->nfields; i++) {
         if (r->fields[i].name.n == n && !strncasecmp(r->fields[i].name.p, name, n)) {
             return e;
         }
     }
     e.forwarded_for = (struct http_str){c->peer, c->peer_len};
-    if (p->forwardfor_header) {
-        e.forwarded_name = (struct http_str){name, n};
-    }
+    e.forwarded_name = (struct http_str){name, n};
     return e;
 }
 
@@ -254,7 +257,9 @@ void client_next(struct client *c)
     buf_put(w, &c->up.head);
     buf_put(w, &c->down.head);
     buf_put(w, &c->down.src);
+    flow_start(&c->down, HTTP_BODY_NONE, 0, false);
     c->state = CLIENT_HEAD;
+    c->answered = false;
     c->scan = 0;
     c->since = w->now;
     if (buf_unread(c->up.src) || c->read_ready) {

@@ -9,6 +9,7 @@
 #include "net/sock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,12 @@ static int open_one(struct worker *w, struct frontend *fe, const struct cfg_bind
             return -1;
         }
         l->shared = true;
-        l->fd = dup(b->fd);
+        l->fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+        fcntl(b->fd, F_SETFL,
+              fcntl(b->fd, F_GETFL) | O_NONBLOCK); /* the parent's copy too: they are one socket */
     } else if (b->addr.ss.ss_family == AF_UNIX && w->index) {
         l->shared = true;
-        l->fd = dup(w->proxy->workers[0].listeners[w->nlisteners].fd);
+        l->fd = fcntl(w->proxy->workers[0].listeners[w->nlisteners].fd, F_DUPFD_CLOEXEC, 0);
     } else {
         l->shared = b->addr.ss.ss_family == AF_UNIX;
         l->fd = net_listen(&b->addr, BACKLOG, !l->shared);
@@ -61,6 +64,20 @@ static int open_one(struct worker *w, struct frontend *fe, const struct cfg_bind
         return -1;
     }
     return 0;
+}
+
+/* Every worker has its own descriptor now; the one that was passed would keep the socket listening after a
+ * stop. */
+static void close_inherited(const struct proxy *p)
+{
+    for (size_t f = 0; f < p->nfrontends; f++) {
+        for (size_t k = 0; k < p->frontends[f].cfg->nbinds; k++) {
+            int fd = p->frontends[f].cfg->binds[k].fd;
+            if (fd >= 0) {
+                close(fd);
+            }
+        }
+    }
 }
 
 int listeners_open(struct proxy *p)
@@ -84,6 +101,7 @@ int listeners_open(struct proxy *p)
             }
         }
     }
+    close_inherited(p);
     return 0;
 }
 
@@ -198,7 +216,7 @@ void listeners_close(struct worker *w)
             continue;
         }
         /* Connections that are established already would be reset by the close: they are taken in first. */
-        for (int k = 0; k < BACKLOG && !l->shared && !l->paused; k++) {
+        for (int k = 0; k < BACKLOG && !l->paused; k++) {
             struct net_addr peer;
             int fd = net_accept(l->fd, &peer);
             if (fd < 0) {

@@ -168,7 +168,7 @@ static enum step answer_head(struct client *c)
 static enum step forward_answer(struct client *c)
 {
     if (!flow_take(&c->down)) {
-        client_close(c); /* the client must not take this for complete */
+        client_error(c, 502); /* closes instead if part of the answer is out: it must not look complete */
         return STEP_OVER;
     }
     if (c->down.ended && c->srv && !c->interim && c->up_done) {
