@@ -12,6 +12,34 @@
 #define RATIO_WIDTH 26
 #define RATIO_SIZE  80
 
+/* Columns are as wide as their figures, or as the names above them where those are longer. */
+static int cell_width(const struct tb_scenario *s)
+{
+    int width = CELL_WIDTH;
+
+    for (size_t i = 0; i < s->n_sides; i++) {
+        int name = (int)strlen(s->sides[i].name);
+
+        width = name > width ? name : width;
+    }
+    return width;
+}
+
+static char *ratio_head(const struct tb_scenario *s, size_t pair, char text[RATIO_SIZE])
+{
+    snprintf(text, RATIO_SIZE, "%s/%s (95 %% CI)", s->sides[s->pairs[pair].of].name,
+             s->sides[s->pairs[pair].against].name);
+    return text;
+}
+
+static int ratio_width(const struct tb_scenario *s, size_t pair)
+{
+    char text[RATIO_SIZE];
+    int head = (int)strlen(ratio_head(s, pair, text));
+
+    return head > RATIO_WIDTH ? head : RATIO_WIDTH;
+}
+
 static void label(FILE *f, const struct tb_case_result *c, enum tb_measure m)
 {
     const struct tb_measure_info *info = &tb_measures[m];
@@ -27,7 +55,7 @@ static void label(FILE *f, const struct tb_case_result *c, enum tb_measure m)
     fprintf(f, "%-*s", LABEL_WIDTH, text);
 }
 
-static void ratio_cell(FILE *f, const struct base_interval *i)
+static void ratio_cell(FILE *f, const struct base_interval *i, int width)
 {
     char mid[RATIO_SIZE / 4], low[RATIO_SIZE / 4], high[RATIO_SIZE / 4], text[RATIO_SIZE];
 
@@ -38,7 +66,7 @@ static void ratio_cell(FILE *f, const struct base_interval *i)
         snprintf(text, sizeof text, "%s (%s to %s)", mid, tb_format_ratio(low, sizeof low, i->low),
                  tb_format_ratio(high, sizeof high, i->high));
     }
-    fprintf(f, " %*s", RATIO_WIDTH, text);
+    fprintf(f, " %*s", width, text);
 }
 
 static void row(FILE *f, const struct tb_case_result *c, enum tb_measure m, unsigned rounds)
@@ -49,13 +77,13 @@ static void row(FILE *f, const struct tb_case_result *c, enum tb_measure m, unsi
     label(f, c, m);
     for (size_t i = 0; i < s->n_sides; i++) {
         tb_measure_format(tb_measures[m].unit, tb_side_value(c, i, m, rounds), text, sizeof text);
-        fprintf(f, " %*s", CELL_WIDTH, text);
+        fprintf(f, " %*s", cell_width(s), text);
     }
     for (size_t i = 0; i < s->n_pairs && tb_measures[m].unit != TB_ERRORS; i++) {
         struct base_interval interval;
 
         tb_pair_ratio(c, &s->pairs[i], m, rounds, &interval);
-        ratio_cell(f, &interval);
+        ratio_cell(f, &interval, ratio_width(s, i));
     }
     fputc('\n', f);
 }
@@ -64,14 +92,12 @@ static void head(FILE *f, const struct tb_scenario *s)
 {
     fprintf(f, "%-*s", LABEL_WIDTH, "");
     for (size_t i = 0; i < s->n_sides; i++) {
-        fprintf(f, " %*s", CELL_WIDTH, s->sides[i].name);
+        fprintf(f, " %*s", cell_width(s), s->sides[i].name);
     }
     for (size_t i = 0; i < s->n_pairs; i++) {
         char text[RATIO_SIZE];
 
-        snprintf(text, sizeof text, "%s/%s (95 %% CI)", s->sides[s->pairs[i].of].name,
-                 s->sides[s->pairs[i].against].name);
-        fprintf(f, " %*s", RATIO_WIDTH, text);
+        fprintf(f, " %*s", ratio_width(s, i), ratio_head(s, i, text));
     }
     fputc('\n', f);
 }

@@ -185,10 +185,31 @@ static void await(struct harness *h, pid_t run, int sig, int loads)
     }
 }
 
+/* Counts what still lives, and ends it so that no later test meets it. */
+static unsigned kill_strays(void)
+{
+    char path[64];
+    unsigned n = 0;
+    FILE *f;
+    int pid;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "r");
+    while (f && fscanf(f, "%d", &pid) == 1) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        n++;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return n;
+}
+
 void harness_run(struct harness *h, int sig, int loads, const char *const *arguments)
 {
     char *out = path_in(h, "out"), *err = path_in(h, "err");
-    pid_t run, stray;
+    pid_t run;
 
     h->strays = 0;
     run = fork();
@@ -197,12 +218,10 @@ void harness_run(struct harness *h, int sig, int loads, const char *const *argum
         child(h, arguments);
     }
     await(h, run, sig, loads);
-    while ((stray = waitpid(-1, NULL, WNOHANG)) >= 0) { /* 0: one that still lives */
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
         h->strays++;
-        if (stray == 0) {
-            break;
-        }
     }
+    h->strays += kill_strays();
     free(h->out);
     free(h->err);
     h->out = read_file(out);
