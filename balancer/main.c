@@ -31,13 +31,11 @@ static void version(bool all)
         return;
     }
     printf("locks:    %s\n", BAL_LOCKS);
-    printf("compiler: %s\n",
 #ifdef __clang__
-           "clang " __clang_version__
+    puts("compiler: clang " __clang_version__);
 #else
-           "gcc " __VERSION__
+    puts("compiler: gcc " __VERSION__);
 #endif
-    );
 #if defined __x86_64__
     puts("target:   x86-64");
 #elif defined __aarch64__
