@@ -76,15 +76,17 @@ static void on_tick(void *ctx)
 
 static void set_phase(struct run *r, const struct tb_case *c, unsigned round, const char *side)
 {
-    char text[64];
+    char text[64], shorter[32];
 
     if (round) {
         snprintf(text, sizeof text, "round %u of %u", round, r->plan->rounds);
+        snprintf(shorter, sizeof shorter, "round %u/%u", round, r->plan->rounds);
     } else {
         snprintf(text, sizeof text, "the warm-up round");
+        snprintf(shorter, sizeof shorter, "warm-up");
     }
     snprintf(r->super.phase, sizeof r->super.phase, "in %s of %s (%s)", text, c->label, side);
-    snprintf(r->now, sizeof r->now, "%s: %s, %s", c->label, text, side);
+    snprintf(r->now, sizeof r->now, "%s: %s, %s", c->label, shorter, side);
 }
 
 /* The load of a round against the running SUT, between two readings. */

@@ -131,7 +131,7 @@ static int load(int argc, char **argv, int number)
     }
     if (asked("FAKE_DRIVER", number, "killed")) {
         fputs("fake driver: about to fail\n", stderr);
-        kill(getpid(), SIGSEGV);
+        kill(getpid(), SIGKILL);
     }
     if (asked("FAKE_DRIVER", number, "nothing")) {
         report(connections, 0, 7, true);

@@ -182,7 +182,7 @@ static void a_driver_that_dies_ends_the_run(void **state)
 
     setenv("FAKE_DRIVER", "killed:1", 1);
     harness_run(h, 0, 0, NO_ARGS);
-    harness_expect_failure(h, 1, PARTS("the driver was killed by signal 11", "fake driver: about to fail"));
+    harness_expect_failure(h, 1, PARTS("the driver was killed by signal 9", "fake driver: about to fail"));
 }
 
 static void a_driver_that_says_nothing_ends_the_run(void **state)

@@ -139,12 +139,15 @@ static _Noreturn void child(const struct harness *h, const char *const *argument
     char *scenario = path_in(h, "small.cfg"), *count = path_in(h, "count"), *tmp = path_in(h, "tmp");
     char *out = path_in(h, "out"), *err = path_in(h, "err"), *sut = getenv("FAKE_SUT_PROGRAM");
     const char *other = getenv("HARNESS_TMPDIR");
-    const char *argv[HARNESS_MAX_ARGS + 1] = {
-        getenv("TESTBED"), "--scenario", scenario,  "--pawl", getenv("FAKE_PAWL"),
-        "--before",        sut,          "--after", sut,      "--out",
-        h->report,         "--rounds",   "2",       "--time", "50ms"};
-    size_t n = 15;
+    const char *const every[] = {"--scenario", scenario, "--pawl", getenv("FAKE_PAWL"), "--before", sut,
+                                 "--after",    sut,      "--out",  h->report,           "--rounds", "2",
+                                 "--time",     "50ms"};
+    const char *argv[HARNESS_MAX_ARGS + 1] = {getenv("TESTBED"), getenv("TESTBED_COMMAND")};
+    size_t n = argv[1] ? 2 : 1; /* `pawl testbed`, or the testbed alone */
 
+    for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
+        argv[n++] = every[i];
+    }
     for (; *arguments && n < HARNESS_MAX_ARGS; arguments++) {
         argv[n++] = *arguments;
     }
@@ -162,6 +165,7 @@ static _Noreturn void child(const struct harness *h, const char *const *argument
 /* Waits for the run and everything it left; sends the signal in between. */
 static void await(struct harness *h, pid_t run, int sig, int loads)
 {
+    const char *after = getenv("HARNESS_SIGNAL_AFTER_MS");
     bool running = true;
 
     for (int turn = 0; running; turn++) {
@@ -175,7 +179,7 @@ static void await(struct harness *h, pid_t run, int sig, int loads)
             h->strays++;
         } else {
             if (sig && harness_drivers(h) >= loads) {
-                usleep(20000); /* into the load */
+                usleep(after ? (useconds_t)atoi(after) * 1000 : 20000); /* into the load */
                 kill(run, sig);
                 sig = 0;
             }
