@@ -67,7 +67,8 @@ static int version_byte(struct lexer *l, bool request)
     char c = *l->p;
 
     if (i >= sizeof(version_text))
-        return 400; /* a *scan of the other kind of head: the caller's fault, but it must not lead us astray */
+        return 400; /* a *scan of the other kind of head: the caller's fault, but it must not lead us astray
+                     */
     if (version_text[i] != '?')
         return expect(l, c == version_text[i], l->state + 1);
     if (!http_is(c, HTTP_C_DIGIT))

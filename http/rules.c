@@ -50,7 +50,6 @@ static bool same_name(struct http_str a, struct http_str b)
 static int transfer_coding(struct http_str value)
 {
     struct http_str coding = {NULL, 0};
-    size_t others = 0;
 
     if (HTTP_WORD(value.p, value.n, "chunked"))
         return 0;
@@ -59,11 +58,10 @@ static int transfer_coding(struct http_str value)
         struct http_str name = {coding.p, (size_t)(name_end - coding.p)};
         if (!name.n)
             return 400;
-        if (HTTP_WORD(name.p, name.n, "chunked"))
-            return !value.p && name.n == coding.n && others ? 501 : 400;
+        if (HTTP_WORD(name.p, name.n, "chunked")) /* with another before it, or it would be the whole value */
+            return !value.p && name.n == coding.n ? 501 : 400;
         if (name.n != coding.n && *name_end != ';' && *name_end != ' ' && *name_end != '\t')
             return 400;
-        others++;
     }
     return 400;
 }

@@ -207,15 +207,13 @@ static void fields_that_frame_or_route_may_not_be_trailers(void **state)
 static enum http_chunk_result decode_long(const char *before, size_t n, char fill, const char *after)
 {
     static struct outcome o;
-    char *text = malloc(strlen(before) + n + strlen(after));
-    size_t len = strlen(before);
+    char *text = malloc(strlen(before) + n + strlen(after) + 1), *end;
 
     assert_non_null(text);
-    memcpy(text, before, len);
-    memset(text + len, fill, n);
-    len += n;
-    memcpy(text + len, after, strlen(after));
-    len += strlen(after);
+    end = stpcpy(text, before);
+    memset(end, fill, n);
+    end = stpcpy(end + n, after);
+    size_t len = (size_t)(end - text);
     decode(text, len, len / 3, len / 2, &o);
     free(text);
     return o.result;
@@ -277,8 +275,8 @@ static void what_a_writer_says_is_read_back(void **state)
         size_t n = http_write_chunk_size(body, size);
         memset(body + n, 'z', size);
         n += size;
-        memcpy(body + n, "\r\n0\r\n\r\n", 7);
-        decode(body, n + 7, size / 2, size, &o);
+        size_t len = (size_t)(stpcpy(body + n, "\r\n0\r\n\r\n") - body);
+        decode(body, len, size / 2, size, &o);
         assert_int_equal(o.result, HTTP_CHUNK_DONE);
         assert_int_equal(o.n, size);
     }

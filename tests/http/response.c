@@ -160,7 +160,7 @@ static void a_head_beyond_its_bounds_is_502(void **state)
     assert_int_equal(parse_prefix(k, TEXT("HTTP/1.1 20"), &scan, true, &d), -502);
     for (size_t i = 0; i < HTTP_MAX_FIELDS; i++)
         n += (size_t)sprintf(text + n, "X-%zu: y\r\n", i);
-    memcpy(text + n, "\r\n", 2);
+    stpcpy(text + n, "\r\n");
     scan = 0;
     assert_int_equal(parse_prefix(k, text, n + 2, &scan, false, &d), n + 2);
     n += (size_t)sprintf(text + n, "X: y\r\n\r\n");
