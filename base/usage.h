@@ -19,13 +19,13 @@ struct base_cpu_time {
  * ended). */
 int base_cpu_time(pid_t pid, struct base_cpu_time *out);
 
-/* Lists a process and all its descendants that live now, itself first. Returns how many, at most max. Where the
- * kernel does not tell children (no CONFIG_PROC_CHILDREN), it is alone. */
+/* Lists a process and all its descendants that live now, itself first. Returns how many, at most max. Where
+ * the kernel does not tell children (no CONFIG_PROC_CHILDREN), it is alone. */
 size_t base_tree(pid_t pid, pid_t *out, size_t max);
 
 /* The CPU time of a process and its living descendants together: what a server with worker processes uses, as
- * long as none ends between two readings. Returns as base_cpu_time() for the process itself; a descendant that ends
- * meanwhile is left out. */
+ * long as none ends between two readings. Returns as base_cpu_time() for the process itself; a descendant
+ * that ends meanwhile is left out. */
 int base_tree_cpu_time(pid_t pid, struct base_cpu_time *out);
 
 /* Splits total_ns, spent between two readings, by the ticks counted meanwhile: the user part in nanoseconds.
