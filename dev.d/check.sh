@@ -26,8 +26,8 @@ verb_check() {
         suite lint one_test lint lint_sources
         suite asan tests_of asan --timeout-multiplier 3
         suite tsan tests_of tsan --timeout-multiplier 5
-        suite no-backoff tests_of no-backoff --suite balancer
-        suite pthread tests_of pthread --suite balancer
+        suite no-backoff tests_of no-backoff --suite balancer --no-suite unit
+        suite pthread tests_of pthread --suite balancer --no-suite unit
         suite fuzz short_fuzz
         suite arm64 arm64_tests
     fi
