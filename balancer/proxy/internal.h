@@ -240,6 +240,7 @@ void sconn_close(struct worker *w, struct sconn *sc);
 void sconn_event(struct worker *w, struct sconn *sc, uint32_t events);
 void sconn_idle(struct worker *w, struct sconn *sc);
 void sconn_pass(struct worker *w, struct sconn *sc, struct client *c);
-void sconn_sweep(struct worker *w);
+void sconn_sweep(struct worker *w);      /* those unused for long, at times */
+void sconn_close_idle(struct worker *w); /* all of this worker */
 
 #endif

@@ -153,9 +153,7 @@ out:
 
 int proxy_run(const struct cfg *cfg)
 {
-    static struct proxy proxy; /* connections still open at an immediate stop stay reachable from here */
-    struct proxy *p = &proxy;
-    p->cfg = cfg;
+    struct proxy proxy = {.cfg = cfg}, *p = &proxy;
     p->nworkers = cfg->nbthread > 0 ? (unsigned)cfg->nbthread : proxy_default_threads();
     p->maxconn = cfg->maxconn > 0 ? (unsigned)cfg->maxconn : 0;
     raise_open_files();
@@ -197,6 +195,5 @@ out:
     free(p->frontends);
     free(p->backends);
     free(p->workers);
-    *p = (struct proxy){0};
     return status;
 }

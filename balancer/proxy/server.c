@@ -181,19 +181,35 @@ static bool too_old(const struct bal_idle_link *l, const void *now)
     return *(const uint64_t *)now - sc->idle_since >= IDLE_KEEP_MS;
 }
 
-void sconn_sweep(struct worker *w)
+static bool any(const struct bal_idle_link *l, const void *arg)
 {
-    if (w->now < w->next_sweep) {
-        return;
-    }
-    w->next_sweep = w->now + IDLE_SWEEP_MS;
+    (void)l;
+    (void)arg;
+    return true;
+}
+
+static void close_those(struct worker *w, bool (*wanted)(const struct bal_idle_link *l, const void *arg))
+{
     for (size_t b = 0; b < w->proxy->nbackends; b++) {
         struct bal_backend *bal = &w->proxy->backends[b].bal;
         for (unsigned i = 0; i < bal->nservers; i++) {
             struct bal_idle_link *l;
-            while ((l = bal_idle_expire(&bal->servers[i], w->index, too_old, &w->now))) {
+            while ((l = bal_idle_expire(&bal->servers[i], w->index, wanted, &w->now))) {
                 sconn_close(w, CONTAINER(l, struct sconn, idle));
             }
         }
     }
+}
+
+void sconn_sweep(struct worker *w)
+{
+    if (w->now >= w->next_sweep) {
+        w->next_sweep = w->now + IDLE_SWEEP_MS;
+        close_those(w, too_old);
+    }
+}
+
+void sconn_close_idle(struct worker *w)
+{
+    close_those(w, any);
 }

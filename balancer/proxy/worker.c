@@ -39,8 +39,28 @@ int worker_init(struct worker *w, struct proxy *p, unsigned index)
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &ev) < 0 ? -errno : 0;
 }
 
+/* What an immediate stop left open. All threads have ended. */
+static void free_clients(struct worker *w)
+{
+    while (!list_empty(&w->clients)) {
+        struct client *c = CONTAINER(w->clients.next, struct client, all);
+        list_remove(&c->all);
+        if (c->srv) {
+            sconn_close(w, c->srv);
+        }
+        close(c->fd);
+        buf_put(w, &c->up.head);
+        buf_put(w, &c->up.src);
+        buf_put(w, &c->down.head);
+        buf_put(w, &c->down.src);
+        free(c);
+    }
+}
+
 void worker_free(struct worker *w)
 {
+    free_clients(w);
+    sconn_close_idle(w);
     if (w->epoll >= 0) {
         close(w->epoll);
     }
