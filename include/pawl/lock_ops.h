@@ -98,8 +98,22 @@ PAWL_NOINLINE void PAWL_F(pawl_wake_after_)(const PAWL_T *word, PAWL_T v, PAWL_T
         }
         return;
     }
-    if (!(before & PAWL_ASLEEP) || (v & (PAWL_S | PAWL_A_MASK))) {
-        return; /* still held in a way that leaves the sleepers as they were */
+    if (!(before & PAWL_ASLEEP)) {
+        return;
+    }
+    if (v & (PAWL_S | PAWL_A_MASK)) {
+        /* Still held, and the sleepers stay as they were. But a quick step that is taken back may have sent
+         * some to sleep that can share the lock: readers beside S, atomic ones beside A. And atomic holders
+         * may slip in behind one such step and never leave it free: one of the others must count the time to
+         * a TURN. */
+        if ((released & PAWL_A_MASK) && !(v & PAWL_A_MASK)) {
+            PAWL_F(pawl_wake_)(word, INT32_MAX, PAWL_WAKE_READ);
+        } else if ((released & PAWL_R_MASK) && !(v & (PAWL_S | PAWL_R_MASK))) {
+            PAWL_F(pawl_wake_)(word, INT32_MAX, v & PAWL_TURN ? PAWL_WAKE_TURN : PAWL_WAKE_ATOMIC);
+        } else if (released & PAWL_S) {
+            PAWL_F(pawl_wake_)(word, 1, PAWL_WAKE_READ | PAWL_WAKE_EXCLUSIVE);
+        }
+        return;
     }
     if (v & PAWL_TURN) {
         PAWL_F(pawl_wake_)(word, 1, PAWL_WAKE_TURN);
@@ -194,8 +208,9 @@ PAWL_INLINE void PAWL_F(pawl_let_in_)(PAWL_L *l, enum pawl_kind_ kind)
     case PAWL_KIND_SEEK:
         PAWL_F(pawl_wake_)(&l->word, INT32_MAX, PAWL_WAKE_READ);
         break;
-    case PAWL_KIND_ATOMIC:
+    case PAWL_KIND_ATOMIC: /* and one of the others, so that one of them is counting the time to a TURN */
         PAWL_F(pawl_wake_)(&l->word, INT32_MAX, PAWL_WAKE_ATOMIC);
+        PAWL_F(pawl_wake_)(&l->word, 1, PAWL_WAKE_READ | PAWL_WAKE_EXCLUSIVE);
         break;
     case PAWL_KIND_WRITE:
     default:
@@ -268,10 +283,11 @@ PAWL_INLINE void PAWL_F(pawl_wait_)(PAWL_L *l, enum pawl_kind_ kind)
             PAWL_F(pawl_pass_on_)(l, v, kind);
             woken = false; /* PARKED stands again: the next release wakes somebody */
         }
-        /* Readers that follow each other never leave the word free, so nobody would wake an atomic waiter: it
-         * looks by itself, ever more rarely, until it owns the TURN, which holds them back. */
+        /* Readers that follow each other never leave the word free, so nobody would wake an atomic waiter,
+         * nor the others behind atomic holders that do: such a waiter looks by itself, ever more rarely,
+         * until it owns the TURN, which holds them back. */
         uint64_t until = 0;
-        if (kind == PAWL_KIND_ATOMIC && !mine) {
+        if ((kind == PAWL_KIND_ATOMIC || (v & PAWL_A_MASK)) && !mine) {
             until = now + nap;
             nap = nap < 64 * PAWL_TURN_NS ? nap * 2 : nap;
         }
