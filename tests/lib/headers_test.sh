@@ -1,0 +1,84 @@
+#!/bin/sh
+# The public headers compile without a warning as an application would include them: strict C11 and C++17, both
+# compilers, with and without optimisation, under every switch, alone and in any number of files of one program.
+# Usage: headers_test.sh INCLUDE-DIRECTORY. Compilers that are not installed are left out (at least one must be).
+set -eu
+include=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+cat >"$dir/use.c" <<'EOF'
+#include "pawl/lock.h"
+#include "pawl/lock.h"
+#ifdef __cplusplus
+#    define NAME2(a) use_cxx_##a
+#else
+#    define NAME2(a) use_c_##a
+#endif
+#define NAME1(a) NAME2(a)
+int NAME1(PART)(pawl_lock_t *a, pawl_lock64_t *b);
+int NAME1(PART)(pawl_lock_t *a, pawl_lock64_t *b)
+{
+    int got = 0;
+#define ALL(l)                                                                                          \
+    pawl_read_lock(l), pawl_read_unlock(l), pawl_seek_lock(l), pawl_seek_to_write(l), pawl_write_to_seek(l), \
+        pawl_seek_to_read(l), pawl_read_unlock(l), pawl_write_lock(l), pawl_write_to_read(l), pawl_read_unlock(l), \
+        pawl_atomic_lock(l), pawl_atomic_unlock(l)
+    ALL(a);
+    ALL(b);
+#define TRY(l, kind) (pawl_##kind##_trylock(l) ? (pawl_##kind##_unlock(l), 1) : 0)
+    got += TRY(a, read) + TRY(a, seek) + TRY(a, write) + TRY(a, atomic);
+    got += TRY(b, read) + TRY(b, seek) + TRY(b, write) + TRY(b, atomic);
+    return got;
+}
+EOF
+cp "$dir/use.c" "$dir/use.cc"
+cat >"$dir/main.c" <<'EOF'
+#include "pawl/lock.h"
+int use_c_1(pawl_lock_t *, pawl_lock64_t *), use_c_2(pawl_lock_t *, pawl_lock64_t *);
+int main(void)
+{
+    pawl_lock_t a = PAWL_LOCK_INIT;
+    pawl_lock64_t b = PAWL_LOCK64_INIT;
+    return use_c_1(&a, &b) == 8 && use_c_2(&a, &b) == 8 && a.word == 0 && b.word == 0 ? 0 : 1;
+}
+EOF
+
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align -Wcast-qual -Werror'
+tried=0
+compile() { # COMPILER STANDARD FILE...: each file with every switch and both optimisations
+    compiler=$1 std=$2
+    shift 2
+    command -v "$compiler" >/dev/null 2>&1 || return 0
+    tried=$((tried + 1))
+    for opt in -O0 -O2; do
+        for switches in '' -DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK '-DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK' -DPAWL_SHARED; do
+            # shellcheck disable=SC2086
+            "$compiler" "$std" $opt $warn $switches -DPART=1 -I"$include" -c -o "$dir/1.o" "$1" || {
+                echo "headers_test: $compiler $std $opt $switches: not clean" >&2
+                exit 1
+            }
+        done
+    done
+}
+for compiler in gcc clang; do
+    compile "$compiler" -std=c11 "$dir/use.c"
+    command -v "$compiler" >/dev/null 2>&1 || continue
+    # two files and a third that uses them: one program, no clash of names, and it runs
+    "$compiler" -std=c11 -O2 -I"$include" -DPART=1 -c -o "$dir/1.o" "$dir/use.c"
+    "$compiler" -std=c11 -O2 -I"$include" -DPART=2 -c -o "$dir/2.o" "$dir/use.c"
+    # shellcheck disable=SC2086
+    "$compiler" -std=c11 $warn -I"$include" -o "$dir/main" "$dir/main.c" "$dir/1.o" "$dir/2.o"
+    "$dir/main" || {
+        echo "headers_test: a program of three files built by $compiler fails" >&2
+        exit 1
+    }
+done
+for compiler in g++ clang++; do
+    compile "$compiler" -std=c++17 "$dir/use.cc"
+done
+[ "$tried" -gt 0 ] || {
+    echo 'headers_test: neither gcc nor clang found' >&2
+    exit 1
+}
+echo "headers_test: $tried compilers and standards, all clean"

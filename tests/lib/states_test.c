@@ -1,0 +1,215 @@
+/* Which states go together, what each transition leaves behind, and the room in the word's counters. One
+ * thread suffices: a trylock tells what the lock would let another do. */
+#include "lock_under_test.h"
+
+#if LOCK_BITS == 64
+_Static_assert(sizeof(lock_t) == 8 && _Alignof(lock_t) == 8, "an 8-byte lock");
+#    define LOCK_INIT PAWL_LOCK64_INIT
+#else
+_Static_assert(sizeof(lock_t) == 4 && _Alignof(lock_t) == 4, "a 4-byte lock");
+#    define LOCK_INIT PAWL_LOCK_INIT
+#endif
+
+/* compatible[held][asked], as the design has it. */
+static const bool compatible[STATES][STATES] = {
+    [READ] = {[READ] = true, [SEEK] = true},
+    [SEEK] = {[READ] = true},
+    [ATOMIC] = {[ATOMIC] = true},
+};
+
+/* The lock grants exactly what it should beside one holder in state s. */
+static void assert_held_as(lock_t *l, enum state s, const char *how)
+{
+    for (enum state asked = READ; asked < STATES; asked++) {
+        bool got = try_take(l, asked);
+        if (got != compatible[s][asked]) {
+            fail_msg("%s: beside %s, %s was %s", how, state_names[s], state_names[asked],
+                     got ? "granted" : "refused");
+        }
+        if (got) {
+            give(l, asked);
+        }
+    }
+}
+
+static void assert_free(const lock_t *l, const char *how)
+{
+    if (l->word != 0) {
+        fail_msg("%s: the word is %#llx, not initial", how, (unsigned long long)l->word);
+    }
+}
+
+static void a_zeroed_word_is_a_free_lock(void **state)
+{
+    (void)state;
+    lock_t init = LOCK_INIT, zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    assert_memory_equal(&init, &zeroed, sizeof init);
+}
+
+static void states_go_together_as_designed(void **state)
+{
+    (void)state;
+    for (enum state held = READ; held < STATES; held++) {
+        lock_t l = LOCK_INIT;
+        take(&l, held);
+        assert_held_as(&l, held, "lock");
+        give(&l, held);
+        assert_free(&l, "unlock");
+        assert_true(try_take(&l, held));
+        assert_held_as(&l, held, "trylock");
+        give(&l, held);
+        assert_free(&l, "unlock after trylock");
+    }
+}
+
+static void a_seek_beside_readers_keeps_out_all_but_readers(void **state)
+{
+    (void)state;
+    lock_t l = LOCK_INIT;
+    pawl_read_lock(&l);
+    pawl_seek_lock(&l);
+    assert_held_as(&l, SEEK, "S beside R");
+    pawl_read_unlock(&l);
+    assert_held_as(&l, SEEK, "S after R left");
+    pawl_seek_unlock(&l);
+    assert_free(&l, "unlocks");
+}
+
+static void several_share_read_and_atomic(void **state)
+{
+    (void)state;
+    static const enum state shared[] = {READ, ATOMIC};
+    for (unsigned i = 0; i < 2; i++) {
+        lock_t l = LOCK_INIT;
+        for (int n = 0; n < 5; n++) {
+            take(&l, shared[i]);
+            assert_held_as(&l, shared[i], "one more");
+        }
+        for (int n = 0; n < 5; n++) {
+            assert_held_as(&l, shared[i], "one less");
+            give(&l, shared[i]);
+        }
+        assert_free(&l, "all left");
+    }
+}
+
+static void each_transition_leaves_exactly_its_state(void **state)
+{
+    (void)state;
+    lock_t l = LOCK_INIT;
+    pawl_seek_lock(&l);
+    pawl_seek_to_write(&l);
+    assert_held_as(&l, WRITE, "S->W");
+    pawl_write_to_seek(&l);
+    assert_held_as(&l, SEEK, "W->S");
+    pawl_seek_to_write(&l);
+    pawl_write_to_read(&l);
+    assert_held_as(&l, READ, "W->R");
+    pawl_read_unlock(&l);
+    assert_free(&l, "W->R, unlock");
+
+    pawl_seek_lock(&l);
+    pawl_seek_to_read(&l);
+    assert_held_as(&l, READ, "S->R");
+    assert_true(pawl_seek_trylock(&l));
+    pawl_seek_to_read(&l); /* the second one's: two readers now */
+    pawl_read_unlock(&l);
+    assert_held_as(&l, READ, "S->R twice, one left");
+    pawl_read_unlock(&l);
+    assert_free(&l, "S->R, unlock");
+
+    pawl_write_lock(&l);
+    pawl_write_to_seek(&l);
+    pawl_seek_unlock(&l);
+    assert_free(&l, "W->S, unlock");
+    pawl_seek_lock(&l);
+    pawl_seek_to_write(&l);
+    pawl_write_unlock(&l);
+    assert_free(&l, "S->W, unlock");
+}
+
+static void a_refused_trylock_leaves_no_trace(void **state)
+{
+    (void)state;
+    for (enum state held = READ; held < STATES; held++) {
+        lock_t l = LOCK_INIT;
+        take(&l, held);
+        lock_t before = l;
+        for (enum state asked = READ; asked < STATES; asked++) {
+            if (!compatible[held][asked]) {
+                assert_false(try_take(&l, asked));
+                assert_memory_equal(&l, &before, sizeof l);
+            }
+        }
+        give(&l, held);
+    }
+}
+
+/* As many holders as promised are counted right, each way. */
+static void counts_up_to_8191_holders(void **state)
+{
+    (void)state;
+    static const enum state shared[] = {READ, ATOMIC};
+    for (unsigned i = 0; i < 2; i++) {
+        lock_t l = LOCK_INIT;
+        for (int n = 0; n < 8191; n++) {
+            take(&l, shared[i]);
+        }
+        assert_held_as(&l, shared[i], "8191 holders");
+        for (int n = 0; n < 8190; n++) {
+            give(&l, shared[i]);
+        }
+        assert_held_as(&l, shared[i], "the last of 8191");
+        give(&l, shared[i]);
+        assert_free(&l, "8191 left");
+    }
+}
+
+/* All threads may be in the first step of a lock operation at once, each counted for a moment on top of those
+ * inside: with one holder and the rest arriving, in either counter, nothing spills. */
+static void counters_hold_all_threads_arriving_at_once(void **state)
+{
+    (void)state;
+#if LOCK_BITS == 64
+    const uint64_t threads = (uint64_t)1 << 28;
+#else
+    const uint32_t threads = 8191;
+#endif
+    static const enum state shared[] = {READ, ATOMIC};
+    for (unsigned i = 0; i < 2; i++) {
+        lock_t one = LOCK_INIT, l = LOCK_INIT;
+        take(&one, shared[i]);
+        for (enum state held = READ; held < STATES; held++) {
+            take(&l, held);
+            lock_t before = l;
+            l.word = (__typeof__(l.word))(l.word + (threads - 1) * one.word);
+            assert_true(l.word > before.word);
+            if (held == WRITE || held == SEEK) {
+                assert_false(try_take(&l, SEEK));
+                assert_false(try_take(&l, WRITE));
+            }
+            l.word = (__typeof__(l.word))(l.word - (threads - 1) * one.word);
+            give(&l, held);
+            assert_free(&l, "counted up and down");
+        }
+        l.word = (__typeof__(l.word))(threads * one.word);
+        assert_held_as(&l, shared[i], "all of them holders");
+    }
+}
+
+int main(void)
+{
+    bound_program(60);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_zeroed_word_is_a_free_lock),
+        cmocka_unit_test(states_go_together_as_designed),
+        cmocka_unit_test(a_seek_beside_readers_keeps_out_all_but_readers),
+        cmocka_unit_test(several_share_read_and_atomic),
+        cmocka_unit_test(each_transition_leaves_exactly_its_state),
+        cmocka_unit_test(a_refused_trylock_leaves_no_trace),
+        cmocka_unit_test(counts_up_to_8191_holders),
+        cmocka_unit_test(counters_hold_all_threads_arriving_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

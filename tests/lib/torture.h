@@ -1,0 +1,223 @@
+/* Random lock operations with every invariant checked while inside and again after the unlock. Shared by
+ * torture_test.c (one build) and mixed_test.c (objects built with different switches on one lock): each file
+ * that includes it gets its own copy, built with its own switches. */
+#ifndef TORTURE_H
+#define TORTURE_H
+
+#include "lock_under_test.h"
+
+/* Who is inside, each kind in 16 bits of one word, so that any thread can look at all of it at one moment. */
+#define IN_R  ((uint64_t)1)
+#define IN_S  ((uint64_t)1 << 16)
+#define IN_W  ((uint64_t)1 << 32)
+#define IN_A  ((uint64_t)1 << 48)
+
+#define CELLS 8
+
+struct torture {
+    lock_t lock;
+    uint64_t inside __attribute__((aligned(64)));
+    /* Plain memory, guarded by the lock alone: changed in W, except `sum`, also changed in A by atomic adds.
+     */
+    uint64_t cells[CELLS] __attribute__((aligned(64)));
+    uint64_t sum;
+    int done; /* threads that have done their share */
+    int stop;
+    uint64_t share; /* operations that each thread must get through */
+};
+
+struct torturer {
+    struct torture *t;
+    pthread_t thread;
+    uint32_t seed;
+    uint64_t ops, writes, adds; /* what it has done: operations, changes to the cells, additions to sum */
+    uint64_t seen;              /* the last value of the cells it saw: they never go back */
+};
+
+#define TORTURE_CHECK(cond, t)                                                                           \
+    do {                                                                                                 \
+        if (!(cond)) {                                                                                   \
+            fprintf(stderr, "%s:%d: not so: %s (inside %#llx, word %#llx)\n", __FILE__, __LINE__, #cond, \
+                    (unsigned long long)(t)->inside, (unsigned long long)(t)->lock.word);                \
+            abort();                                                                                     \
+        }                                                                                                \
+    } while (0)
+
+static inline void torture_check_inside_(struct torture *t, uint64_t in)
+{
+    uint64_t r = in & 0xffff, s = in >> 16 & 0xffff, w = in >> 32 & 0xffff, a = in >> 48;
+    TORTURE_CHECK(w <= 1 && s <= 1, t);
+    TORTURE_CHECK(!w || (!r && !s && !a), t);
+    TORTURE_CHECK(!a || (!r && !s), t);
+}
+
+/* Comes in, goes out (before the unlock), or changes kind. */
+static inline void torture_count_(struct torture *t, uint64_t change)
+{
+    torture_check_inside_(t, __atomic_add_fetch(&t->inside, change, __ATOMIC_RELAXED));
+}
+
+static inline void torture_look_(struct torture *t)
+{
+    torture_check_inside_(t, __atomic_load_n(&t->inside, __ATOMIC_RELAXED));
+}
+
+static inline uint32_t torture_random_(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Now and then somebody stays long enough for the others to go to sleep. */
+static inline void torture_linger_(struct torturer *me)
+{
+    uint32_t n = torture_random_(&me->seed) % 64;
+    if (n == 0) {
+        nap_us(50);
+    } else if (n < 8) {
+        sched_yield();
+    }
+}
+
+/* In R, S or W: all cells are equal, and stay so, and sum stands still. */
+static inline void torture_read_(struct torturer *me)
+{
+    struct torture *t = me->t;
+    uint64_t first = t->cells[0], sum = t->sum;
+    TORTURE_CHECK(first >= me->seen, t);
+    me->seen = first;
+    torture_linger_(me);
+    for (int i = 0; i < CELLS; i++) {
+        TORTURE_CHECK(t->cells[i] == first, t);
+    }
+    TORTURE_CHECK(t->sum == sum, t);
+}
+
+/* In W. */
+static inline void torture_write_(struct torturer *me)
+{
+    struct torture *t = me->t;
+    torture_read_(me);
+    for (int i = 0; i < CELLS; i++) {
+        t->cells[i]++;
+    }
+    t->sum++;
+    me->writes++;
+    me->adds++;
+    me->seen = t->cells[CELLS - 1];
+}
+
+/* What follows W, the lock held in it and counted. */
+static inline void torture_leave_write_(struct torturer *me, uint32_t how)
+{
+    struct torture *t = me->t;
+    switch (how % 4) {
+    case 0:
+        torture_count_(t, IN_S - IN_W);
+        pawl_write_to_seek(&t->lock);
+        torture_read_(me);
+        torture_count_(t, -IN_S);
+        pawl_seek_unlock(&t->lock);
+        break;
+    case 1:
+        torture_count_(t, IN_R - IN_W);
+        pawl_write_to_read(&t->lock);
+        torture_read_(me);
+        torture_count_(t, -IN_R);
+        pawl_read_unlock(&t->lock);
+        break;
+    default:
+        torture_count_(t, -IN_W);
+        pawl_write_unlock(&t->lock);
+        break;
+    }
+}
+
+/* What follows S. Between S and W nobody changes the cells. */
+static inline void torture_leave_seek_(struct torturer *me, uint32_t how)
+{
+    struct torture *t = me->t;
+    uint64_t seen = me->seen;
+    switch (how % 4) {
+    case 0:
+        pawl_seek_to_write(&t->lock);
+        torture_count_(t, IN_W - IN_S);
+        TORTURE_CHECK(t->cells[0] == seen, t);
+        torture_write_(me);
+        torture_leave_write_(me, how / 4);
+        break;
+    case 1:
+        torture_count_(t, IN_R - IN_S);
+        pawl_seek_to_read(&t->lock);
+        torture_read_(me);
+        torture_count_(t, -IN_R);
+        pawl_read_unlock(&t->lock);
+        break;
+    default:
+        torture_count_(t, -IN_S);
+        pawl_seek_unlock(&t->lock);
+        break;
+    }
+}
+
+/* One operation: lock or trylock, in a random kind, some work, perhaps transitions, unlock. */
+static inline void torture_step(struct torturer *me)
+{
+    struct torture *t = me->t;
+    uint32_t dice = torture_random_(&me->seed);
+    enum state s = (enum state)(dice % STATES);
+    if (dice / 4 % 4 == 0) {
+        if (!try_take(&t->lock, s)) {
+            torture_look_(t);
+            return;
+        }
+    } else {
+        take(&t->lock, s);
+    }
+    switch (s) {
+    case READ:
+        torture_count_(t, IN_R);
+        torture_read_(me);
+        torture_count_(t, -IN_R);
+        pawl_read_unlock(&t->lock);
+        break;
+    case SEEK:
+        torture_count_(t, IN_S);
+        torture_read_(me);
+        torture_leave_seek_(me, dice / 16);
+        break;
+    case WRITE:
+        torture_count_(t, IN_W);
+        torture_write_(me);
+        torture_leave_write_(me, dice / 16);
+        break;
+    default:
+        torture_count_(t, IN_A);
+        __atomic_fetch_add(&t->sum, 1, __ATOMIC_RELAXED);
+        me->adds++;
+        torture_linger_(me);
+        torture_count_(t, -IN_A);
+        pawl_atomic_unlock(&t->lock);
+        break;
+    }
+    torture_look_(t);
+    me->ops++;
+}
+
+/* Goes on until told to stop, so that the last ones' shares are done against all the others. */
+static inline void *torture_thread(void *arg)
+{
+    struct torturer *me = arg;
+    struct torture *t = me->t;
+    bool counted = false;
+    while (!__atomic_load_n(&t->stop, __ATOMIC_RELAXED)) {
+        torture_step(me);
+        if (!counted && me->ops >= t->share) {
+            counted = true;
+            __atomic_fetch_add(&t->done, 1, __ATOMIC_RELEASE);
+        }
+    }
+    return NULL;
+}
+
+#endif
