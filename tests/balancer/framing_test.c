@@ -226,15 +226,17 @@ static void a_fault_inside_a_body_ends_both_connections(void **state)
     assert_request(port, GET_LAST, 200);
 }
 
-/* Bytes sent behind the fault must not make the answer disappear. */
-static void a_refusal_arrives_whole_though_more_bytes_follow(void **state)
+/* Closing with unread input would reset the connection, and over a real network take the answer back (RFC
+ * 9112, 9.6). */
+static void a_refusal_is_followed_by_no_reset_though_more_bytes_come(void **state)
 {
     struct endpoint *e = endpoint_start(NULL);
-    static char junk[256 << 10];
+    static char text[128 << 10];
     unsigned port;
 
     (void)state;
-    memset(junk, 'x', sizeof junk);
+    memset(text, 'x', sizeof text);
+    memcpy(text, POST("Content-Length: +5\r\n"), sizeof POST("Content-Length: +5\r\n") - 1);
     conf_common(2);
     port = conf_listen("fe");
     conf_server("s", e, "");
@@ -243,10 +245,9 @@ static void a_refusal_arrives_whole_though_more_bytes_follow(void **state)
         struct client *c = client_open(port);
 
         assert_non_null(c);
-        assert_true(client_text(c, POST("Content-Length: +5\r\n")));
-        for (int k = 0; k < i; k++) /* may fail: the connection is being closed */
-            client_send(c, junk, sizeof junk / 16);
+        assert_true(client_send(c, text, sizeof text));
         assert_response(c, 400);
+        assert_closed(c);
         client_close(c);
     }
     assert_int_equal(ep_stats(e).connections, 0);
@@ -347,7 +348,7 @@ int main(int argc, char **argv)
         SYSTEM_TEST(malformed_heads_are_refused_and_the_endpoint_sees_nothing),
         SYSTEM_TEST(malformed_chunks_are_refused_and_never_make_a_whole_request),
         SYSTEM_TEST(a_fault_inside_a_body_ends_both_connections),
-        SYSTEM_TEST(a_refusal_arrives_whole_though_more_bytes_follow),
+        SYSTEM_TEST(a_refusal_is_followed_by_no_reset_though_more_bytes_come),
         SYSTEM_TEST(a_request_line_of_64_KB_is_refused),
         SYSTEM_TEST(ten_thousand_header_lines_are_refused),
         SYSTEM_TEST(one_endless_header_is_refused),
