@@ -127,7 +127,9 @@ struct worker {
     unsigned nfree_bufs;
     struct client *free_clients; /* linked by run.next */
     struct sconn *free_sconns;
-    uint64_t next_sweep; /* of idle server connections, ms */
+    uint64_t next_sweep;     /* of idle server connections, ms */
+    uint64_t accept_again;   /* ms: paused listeners are looked at; 0: not waiting for that */
+    uint64_t next_complaint; /* ms */
     bool stopping;
     uint64_t stop_idle_at; /* ms: idle clients are closed */
     unsigned nclients;

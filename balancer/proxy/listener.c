@@ -19,6 +19,8 @@
 
 #define ACCEPT_BATCH 32 /* connections taken at a time, so that the open ones are served in between */
 #define BACKLOG      4096
+#define EXHAUSTED_MS 100  /* until accepting is tried again after running out of descriptors */
+#define COMPLAINT_MS 5000 /* between two complaints of a worker about that */
 
 static int poll_listener(struct worker *w, struct listener *l)
 {
@@ -164,11 +166,25 @@ static void pause_listener(struct worker *w, struct listener *l)
     epoll_ctl(w->epoll, EPOLL_CTL_DEL, l->fd, NULL);
     l->paused = true;
     atomic_fetch_add_explicit(&w->proxy->npaused, 1, memory_order_seq_cst);
-    try_resume(w, l);
+}
+
+/* Out of descriptors or memory: what frees them may be anything, so this looks again after a while. */
+static void pause_exhausted(struct worker *w, struct listener *l, int error)
+{
+    pause_listener(w, l);
+    w->accept_again = w->now + EXHAUSTED_MS;
+    if (w->now >= w->next_complaint) {
+        w->next_complaint = w->now + COMPLAINT_MS;
+        fprintf(stderr,
+                "[WARNING]  pawld: cannot accept for proxy '%s': %s; raise the limit of open files or lower "
+                "maxconn\n",
+                l->fe->cfg->name, strerror(error));
+    }
 }
 
 void listeners_resume(struct worker *w)
 {
+    w->accept_again = 0;
     for (size_t i = 0; i < w->nlisteners; i++) {
         if (w->listeners[i].paused) {
             try_resume(w, &w->listeners[i]);
@@ -184,6 +200,7 @@ void listener_event(struct worker *w, struct listener *l)
     for (int i = 0; i < ACCEPT_BATCH; i++) {
         if (!count(w->proxy, l->fe)) {
             pause_listener(w, l);
+            try_resume(w, l);
             return;
         }
         struct net_addr peer;
@@ -191,12 +208,7 @@ void listener_event(struct worker *w, struct listener *l)
         if (fd < 0) {
             uncount(w->proxy, l->fe);
             if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
-                fprintf(
-                    stderr,
-                    "[WARNING]  pawld: cannot accept for proxy '%s': %s; raise the limit of open files or "
-                    "lower maxconn\n",
-                    l->fe->cfg->name, strerror(-fd));
-                pause_listener(w, l);
+                pause_exhausted(w, l, -fd);
                 return;
             }
             if (fd != -ECONNABORTED && fd != -EINTR) {

@@ -66,12 +66,41 @@ static bool make_proxies(struct proxy *p)
     return true;
 }
 
-static void raise_open_files(void)
+/* How many clients the limit of open files allows, raised as far as it goes: a client needs one descriptor
+ * and, while a request is under way, one to a server. Accepting more would leave none to serve anybody. */
+static unsigned affordable_clients(const struct proxy *p)
 {
     struct rlimit r;
-    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+    size_t own = 16; /* standard streams, what was inherited, the library's */
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0) {
+        return 0;
+    }
+    if (r.rlim_cur < r.rlim_max) {
         r.rlim_cur = r.rlim_max;
         setrlimit(RLIMIT_NOFILE, &r);
+        getrlimit(RLIMIT_NOFILE, &r);
+    }
+    for (size_t i = 0; i < p->cfg->nproxies; i++) {
+        own += p->cfg->proxies[i]->nbinds * (p->nworkers + 1);
+    }
+    own += (size_t)p->nworkers * 2; /* poller and wake-up of each */
+    if (r.rlim_cur == RLIM_INFINITY || r.rlim_cur / 2 > UINT32_MAX) {
+        return 0;
+    }
+    return r.rlim_cur > own + 2 ? (unsigned)((r.rlim_cur - own) / 2) : 1;
+}
+
+static void limit_clients(struct proxy *p)
+{
+    unsigned most = affordable_clients(p);
+    p->maxconn = p->cfg->maxconn > 0 ? (unsigned)p->cfg->maxconn : most;
+    if (most && p->maxconn > most) {
+        fprintf(stderr,
+                "[WARNING]  pawld: maxconn %u needs about %llu open files, the limit allows %u clients; it "
+                "is lowered to "
+                "that: raise the limit (ulimit -n) or lower maxconn\n",
+                p->maxconn, 2ULL * p->maxconn, most);
+        p->maxconn = most;
     }
 }
 
@@ -155,8 +184,7 @@ int proxy_run(const struct cfg *cfg)
 {
     struct proxy proxy = {.cfg = cfg}, *p = &proxy;
     p->nworkers = cfg->nbthread > 0 ? (unsigned)cfg->nbthread : proxy_default_threads();
-    p->maxconn = cfg->maxconn > 0 ? (unsigned)cfg->maxconn : 0;
-    raise_open_files();
+    limit_clients(p);
 
     sigset_t set;
     sigemptyset(&set);

@@ -205,7 +205,7 @@ static int wait_ms(const struct worker *w)
     uint64_t now = net_now_ms();
     int ms = net_wheel_wait(&w->wheel, now);
     int sweep = w->next_sweep > now ? (int)(w->next_sweep - now) : 0;
-    if (w->stopping) {
+    if (w->stopping || w->accept_again) {
         sweep = sweep < 100 ? sweep : 100;
     }
     return ms < 0 || sweep < ms ? sweep : ms;
@@ -225,8 +225,9 @@ void *worker_main(void *arg)
         run_list(w);
         expire(w);
         sconn_sweep(w);
-        if (atomic_load_explicit(&w->resume, memory_order_relaxed) &&
-            atomic_exchange_explicit(&w->resume, false, memory_order_acquire)) {
+        if ((w->accept_again && w->now >= w->accept_again) ||
+            (atomic_load_explicit(&w->resume, memory_order_relaxed) &&
+             atomic_exchange_explicit(&w->resume, false, memory_order_acquire))) {
             listeners_resume(w);
         }
         int stop = atomic_load_explicit(&w->proxy->stop, memory_order_acquire);
