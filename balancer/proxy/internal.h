@@ -198,7 +198,7 @@ long socket_read(struct worker *w, struct buf **b, int fd, bool *ready, bool hup
 
 /* worker.c */
 int worker_init(struct worker *w, struct proxy *p, unsigned index);
-void *worker_main(void *w);
+void *worker_main(void *arg);
 void worker_free(struct worker *w);
 void worker_wake(struct worker *w);
 void worker_run_later(struct client *c);               /* by its own worker */
@@ -228,8 +228,8 @@ void request_start(struct client *c);    /* head parsed and rewritten: find a se
 void request_start_on(struct client *c); /* a slot is held: find a connection */
 void request_waiting(struct client *c);  /* in CLIENT_WAIT: something happened */
 void request_retry_pause_over(struct client *c);
-void request_server_failed(struct client *c); /* the connection broke before any answer */
-void slot_release(struct client *c, struct sconn *reusable);
+void request_server_failed(struct client *c);          /* the connection broke before any answer */
+void slot_release(struct client *c, struct sconn *sc); /* sc: reusable, or NULL */
 
 /* transfer.c */
 void transfer_run(struct client *c);

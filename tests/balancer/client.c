@@ -146,7 +146,7 @@ void client_half_close(struct client *c)
  */
 static long unread_by_peer(const struct client *c)
 {
-    struct sockaddr_in me, peer;
+    struct sockaddr_in me = {0}, peer = {0};
     socklen_t n = sizeof me;
     char want[64], line[512];
     long unread = -1;
