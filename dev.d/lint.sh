@@ -1,20 +1,33 @@
 #: lint [FILE...] -- look for mistakes with clang-tidy (.clang-tidy says which), in all C sources or in those named
-# shellcheck source=dev.d/builds.sh
 . dev.d/builds.sh
-# shellcheck source=dev.d/format.sh
 . dev.d/format.sh
+
+# clang-tidy looks at a file once for each command that compiles it, and some are compiled for every lock there is: keeps
+# the first command of each file.
+lint_commands() {
+    mkdir -p build/lint
+    awk -v RS='\n *},?\n' '
+        match($0, /"file": "[^"]*"/) {
+            file = substr($0, RSTART, RLENGTH)
+            if (!(file in seen)) {
+                seen[file] = 1
+                sub(/^\[\n/, "")
+                printf "%s%s\n  }", n++ ? ",\n" : "[\n", $0
+            }
+        }
+        END { print "\n]" }' build/clang/compile_commands.json >build/lint/compile_commands.json
+}
 
 # lint_sources [FILE...]: needs the configured build clang, whose compile commands it reads.
 lint_sources() {
     local files
+    lint_commands
     if [ $# -gt 0 ]; then
         files=("$@")
     else
-        mapfile -t files < <(c_sources | grep '\.c$' | while read -r file; do
-            grep -q "/$file\"" build/clang/compile_commands.json && printf '%s\n' "$file"
-        done)
+        mapfile -t files < <(sed -n 's,^ *"file": "\(../\)*\(.*\)".*,\2,p' build/lint/compile_commands.json)
     fi
-    printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p build/clang --quiet
+    printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 3 clang-tidy -p build/lint --quiet
 }
 
 verb_lint() {
