@@ -335,7 +335,7 @@ static void no_request_is_forgotten_in_the_queue(void **state)
         e[i] = endpoint_start(NULL);
     port = start(8, "5s", 1, 2, e);
     l = load_start(&(struct load){.port = port, .clients = 4, .requests = UINT_MAX, .pause_us = 300});
-    sleep(5);
+    sleep(4);
     r = load_stop(l);
     assert_int_equal(r.status[5], 0); /* none timed out in the queue */
     assert_int_equal(r.status[2], r.answered);
@@ -463,28 +463,22 @@ static void slots_return_after_clients_leave_inside_their_request(void **state)
     check_slots(port, e, 3);
 }
 
-static void slots_return_when_the_server_refuses(void **state)
+/* A slot that stayed with a failed attempt would leave the next request waiting for it. */
+static void slots_return_when_servers_refuse(void **state)
 {
-    struct endpoint *e = endpoint_start(&(struct ep_script){.gated = true});
-    struct client *c;
     unsigned port, dead;
 
     (void)state;
-    socket_bound(-1, &dead);
     conf_common(4);
     port = conf_listen("fe");
-    conf_text("    balance roundrobin\n    timeout queue 60s\n    timeout connect 100ms\n    retries 1\n"
-              "    option redispatch\n    server dead 127.0.0.1:%u maxconn 1\n",
-              dead);
-    conf_server("s", e, "maxconn 3");
-    balancer_start();
-    ep_gate_open(e);
-    for (unsigned i = 0; i < 8; i++) {
-        c = asking(port, "either");
-        assert_response(c, 200);
-        client_close(c);
+    conf_text("    balance roundrobin\n    retries 1\n    option redispatch\n");
+    for (unsigned i = 0; i < 2; i++) {
+        socket_bound(-1, &dead);
+        conf_text("    server dead%u 127.0.0.1:%u maxconn 1\n", i, dead);
     }
-    assert_int_equal(ep_stats(e).requests, 8);
+    balancer_start();
+    for (unsigned i = 0; i < 6; i++)
+        assert_request(port, GET_LAST, 503);
 }
 
 /* Everything at once for a while: clients that leave at any moment. Afterwards all is as at first. */
@@ -504,7 +498,7 @@ static void random_aborts_lose_no_slot(void **state)
                                   .pause_us = 500,
                                   .abort_percent = 30,
                                   .abort_us = 8000});
-    sleep(6);
+    sleep(4);
     r = load_stop(l);
     assert_int_equal(r.status[2], r.answered);
     assert_int_equal(r.closed + r.turned_away + r.truncated + r.reset + r.timeout + r.bad + r.refused, 0);
@@ -536,7 +530,7 @@ int main(int argc, char **argv)
         SYSTEM_TEST(slots_return_after_clients_leave_inside_an_answer),
         SYSTEM_TEST(slots_return_after_clients_leave_before_the_answer),
         SYSTEM_TEST(slots_return_after_clients_leave_inside_their_request),
-        SYSTEM_TEST(slots_return_when_the_server_refuses),
+        SYSTEM_TEST(slots_return_when_servers_refuse),
         SYSTEM_TEST(random_aborts_lose_no_slot),
     };
 
