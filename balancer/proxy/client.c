@@ -355,7 +355,7 @@ void client_accepted(struct worker *w, struct listener *l, int fd, const struct 
     c->since = w->now;
     c->state = CLIENT_HEAD;
     c->peer_len = peer->ss.ss_family == AF_UNIX ? 0 : (uint8_t)net_addr_host(peer, c->peer, sizeof c->peer);
-    if (worker_watch(w->epoll, fd, &c->source) < 0) {
+    if (worker_watch(w->epoll, fd, &c->source, false) < 0) {
         c->run.next = (struct bal_link *)(void *)w->free_clients;
         w->free_clients = c;
         goto refuse;

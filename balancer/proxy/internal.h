@@ -59,6 +59,7 @@ struct sconn {
     int fd;
     bool used_before; /* has served a request before this one */
     bool read_ready, hup, eof, failed;
+    bool polls_write; /* the poller tells when it is writable again */
 };
 
 enum client_state {
@@ -78,9 +79,10 @@ struct client {
     int fd;
     enum client_state state;
     bool read_ready, hup, eof,
-        reset;   /* the socket: may be readable, peer shut down, end was read, is broken */
-    bool first;  /* no request has been read on this connection yet */
-    bool in_run; /* in the worker's run list */
+        reset;        /* the socket: may be readable, peer shut down, end was read, is broken */
+    bool first;       /* no request has been read on this connection yet */
+    bool in_run;      /* in the worker's run list */
+    bool polls_write; /* the poller tells when the socket is writable again */
 
     /* the request */
     struct flow up; /* to the server; up.src is the input buffer, up.head the rewritten head */
@@ -201,9 +203,13 @@ int worker_init(struct worker *w, struct proxy *p, unsigned index);
 void *worker_main(void *arg);
 void worker_free(struct worker *w);
 void worker_wake(struct worker *w);
-void worker_run_later(struct client *c);               /* by its own worker */
-void worker_mail(struct client *c);                    /* by any thread */
-int worker_watch(int epoll, int fd, struct source *s); /* edge-triggered, both directions */
+void worker_run_later(struct client *c); /* by its own worker */
+void worker_mail(struct client *c);      /* by any thread */
+/* Adds a socket, edge-triggered. A socket that is writable at once is polled for input alone (write: false):
+ * else the poller would report it on the spot and wake the worker for nothing. worker_watch_write() is for
+ * the rare case that a write blocks. Return 0 or a negative errno. */
+int worker_watch(int epoll, int fd, struct source *s, bool write);
+int worker_watch_write(int epoll, int fd, struct source *s);
 
 /* listener.c */
 int listeners_open(struct proxy *p);

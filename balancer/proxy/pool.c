@@ -74,7 +74,7 @@ struct sconn *sconn_alloc(struct worker *w)
         sc->source.kind = SOURCE_SERVER;
     }
     sc->fd = -1;
-    sc->used_before = sc->read_ready = sc->hup = sc->eof = sc->failed = false;
+    sc->used_before = sc->read_ready = sc->hup = sc->eof = sc->failed = sc->polls_write = false;
     return sc;
 }
 

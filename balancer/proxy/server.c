@@ -40,6 +40,12 @@ static bool quiet(const struct sconn *sc)
     return recv(sc->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
+static int move_here(struct worker *w, struct sconn *sc)
+{
+    sc->polls_write = false;
+    return worker_watch(w->epoll, sc->fd, &sc->source, false);
+}
+
 static struct sconn *take_idle(struct worker *w, struct bal_server *s, bool check)
 {
     unsigned owner;
@@ -49,7 +55,7 @@ static struct sconn *take_idle(struct worker *w, struct bal_server *s, bool chec
         if (owner != w->index) {
             epoll_ctl(w->proxy->workers[owner].epoll, EPOLL_CTL_DEL, sc->fd, NULL);
         }
-        if ((check && !quiet(sc)) || (owner != w->index && worker_watch(w->epoll, sc->fd, &sc->source) < 0)) {
+        if ((check && !quiet(sc)) || (owner != w->index && move_here(w, sc) < 0)) {
             sconn_close(w, sc);
             continue;
         }
@@ -72,10 +78,11 @@ static struct sconn *connect_new(struct worker *w, struct bal_server *s, bool *l
     }
     bool pending = false;
     int fd = net_connect(address_of(s), &pending);
-    if (fd < 0 || worker_watch(w->epoll, fd, &sc->source) < 0) {
+    if (fd < 0 || worker_watch(w->epoll, fd, &sc->source, pending) < 0) {
         goto recycle;
     }
     sc->fd = fd;
+    sc->polls_write = pending;
     atomic_store_explicit(&sc->server, s, memory_order_relaxed);
     return sc;
 
@@ -142,7 +149,8 @@ void sconn_pass(struct worker *w, struct sconn *sc, struct client *c)
         }
     }
     epoll_ctl(w->epoll, EPOLL_CTL_DEL, sc->fd, NULL);
-    if (worker_watch(c->worker->epoll, sc->fd, &sc->source) < 0) {
+    sc->polls_write = false;
+    if (worker_watch(c->worker->epoll, sc->fd, &sc->source, false) < 0) {
         sc->failed = true;
         whole = false;
     }

@@ -21,6 +21,14 @@ static long read_server(struct client *c)
     return n;
 }
 
+/* A write blocked: the poller shall tell when it can go on. Should that fail the time-out ends it. */
+static void want_write(struct worker *w, int fd, struct source *s, bool *polls)
+{
+    if (!*polls) {
+        *polls = worker_watch_write(w->epoll, fd, s) == 0;
+    }
+}
+
 /* More of the request's body. */
 static enum step read_client(struct client *c)
 {
@@ -64,6 +72,7 @@ static enum step send_request(struct client *c)
             return STEP_OVER;
         case FLOW_BLOCK:
         default:
+            want_write(c->worker, c->srv->fd, &c->srv->source, &c->srv->polls_write);
             return STEP_WAIT;
         }
     }
@@ -197,6 +206,7 @@ static enum step forward_answer(struct client *c)
         break;
     }
     case FLOW_BLOCK:
+        want_write(c->worker, c->fd, &c->source, &c->polls_write);
         return STEP_WAIT;
     case FLOW_ERROR:
     case FLOW_BAD:

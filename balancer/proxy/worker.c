@@ -11,10 +11,17 @@
 #define EVENTS       256
 #define STOP_IDLE_MS 1000 /* a request already on its way on an idle connection gets this long to arrive */
 
-int worker_watch(int epoll, int fd, struct source *s)
+int worker_watch(int epoll, int fd, struct source *s, bool write)
+{
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (write ? (uint32_t)EPOLLOUT : 0),
+                             .data.ptr = s};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+int worker_watch_write(int epoll, int fd, struct source *s)
 {
     struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = s};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+    return epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &ev) < 0 ? -errno : 0;
 }
 
 int worker_init(struct worker *w, struct proxy *p, unsigned index)
