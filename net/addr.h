@@ -14,14 +14,15 @@ struct net_addr {
 /* Longest text net_addr_format() writes, terminator included. */
 #define NET_ADDR_TEXT 128
 
-/* Parses "1.2.3.4:80", "[::1]:80", "*:80", ":80" (any IPv4), "unix@/path". A port is required and lies in 0..65535.
- * On failure returns false and sets *err to a static sentence that says what was expected. */
+/* Parses "1.2.3.4:80", "[::1]:80", "*:80", ":80" (any IPv4), "unix@/path". A port is required and lies in
+ * 0..65535. On failure returns false and sets *err to a static sentence that says what was expected. */
 bool net_addr_parse(struct net_addr *out, const char *text, const char **err);
 
 /* Writes "1.2.3.4:80" (or the IPv6/unix form) into text; always terminated. Returns text. */
 char *net_addr_format(const struct net_addr *a, char *text, size_t size);
 
-/* Writes the host part alone ("1.2.3.4", "::1"; "unix" for a Unix socket). Returns the length without terminator. */
+/* Writes the host part alone ("1.2.3.4", "::1"; "unix" for a Unix socket). Returns the length without
+ * terminator. */
 size_t net_addr_host(const struct net_addr *a, char *text, size_t size);
 
 /* The port in host order, 0 for a Unix socket. */

@@ -1,11 +1,13 @@
-/* Non-blocking, close-on-exec stream sockets. Every function returns a descriptor or 0, or a negative errno. */
+/* Non-blocking, close-on-exec stream sockets. Every function returns a descriptor or 0, or a negative errno.
+ */
 #ifndef PAWL_NET_SOCK_H
 #define PAWL_NET_SOCK_H
 
 #include "net/addr.h"
 
-/* Binds and listens. reuse_port lets several sockets (one a thread) share the address. Sets SO_REUSEADDR. A Unix
- * socket's path left behind by a dead process is taken over; it can't be shared (-EOPNOTSUPP with reuse_port). */
+/* Binds and listens. reuse_port lets several sockets (one a thread) share the address. Sets SO_REUSEADDR. A
+ * Unix socket's path left behind by a dead process is taken over; it can't be shared (-EOPNOTSUPP with
+ * reuse_port). */
 int net_listen(const struct net_addr *a, int backlog, bool reuse_port);
 
 /* Accepts one connection, TCP_NODELAY set where it is TCP; peer may be NULL. -EAGAIN when none waits. */

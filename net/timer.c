@@ -1,5 +1,5 @@
-/* The timer wheel. A timer that was pushed back stays in its slot until that is visited, and is then put where it
- * belongs. */
+/* The timer wheel. A timer that was pushed back stays in its slot until that is visited, and is then put
+ * where it belongs. */
 #include "net/timer.h"
 
 #include <stddef.h>
@@ -63,7 +63,8 @@ void net_timer_stop(struct net_wheel *w, struct net_timer *t)
     }
 }
 
-/* Looks at every timer of one slot; one that is due is taken out and returned, one that belongs elsewhere is moved. */
+/* Looks at every timer of one slot; one that is due is taken out and returned, one that belongs elsewhere is
+ * moved. */
 static struct net_timer *visit(struct net_wheel *w, uint64_t tick, uint64_t now)
 {
     struct net_timer *head = &w->slots[tick % NET_TIMER_SLOTS];

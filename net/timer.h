@@ -1,5 +1,5 @@
-/* Timers of one thread: a wheel of millisecond slots. Arming later than before costs a store, so that a time-out which is
- * pushed back with every request is nearly free. Not thread-safe: one wheel a thread. */
+/* Timers of one thread: a wheel of millisecond slots. Arming later than before costs a store, so that a
+ * time-out which is pushed back with every request is nearly free. Not thread-safe: one wheel a thread. */
 #ifndef PAWL_NET_TIMER_H
 #define PAWL_NET_TIMER_H
 
