@@ -3,10 +3,12 @@
 #include "lock_under_test.h"
 
 #if LOCK_BITS == 64
-_Static_assert(sizeof(lock_t) == 8 && _Alignof(lock_t) == 8, "an 8-byte lock");
+_Static_assert(sizeof(lock_t) == 8, "an 8-byte lock");
+_Static_assert(_Alignof(lock_t) == 8, "an 8-byte lock, aligned");
 #    define LOCK_INIT PAWL_LOCK64_INIT
 #else
-_Static_assert(sizeof(lock_t) == 4 && _Alignof(lock_t) == 4, "a 4-byte lock");
+_Static_assert(sizeof(lock_t) == 4, "a 4-byte lock");
+_Static_assert(_Alignof(lock_t) == 4, "a 4-byte lock, aligned");
 #    define LOCK_INIT PAWL_LOCK_INIT
 #endif
 
