@@ -1,5 +1,6 @@
 /* Writes a SUT's configuration. Its time-outs are far above what a request takes, so that they end nothing
- * but faults. */
+ * but faults; its maxconn is far above what is used, since HAProxy keeps no idle connection to a server once
+ * a fifth of the descriptors that maxconn stands for are in use, and would then open one for each request. */
 #include "testbed/config.h"
 
 void tb_config_write(FILE *f, const struct tb_config *c)
@@ -22,7 +23,7 @@ void tb_config_write(FILE *f, const struct tb_config *c)
             "\n"
             "backend endpoints\n"
             "    balance roundrobin\n",
-            c->threads, 2 * c->connections + 64, c->port);
+            c->threads, 4 * c->connections + 1024, c->port);
     for (unsigned i = 0; i < c->endpoints; i++) {
         fprintf(f, "    server e%u 127.0.0.1:%u", i + 1, c->endpoint_ports[i]);
         if (c->server_maxconn) {

@@ -74,7 +74,7 @@ static void the_configuration_says_what_the_scenario_asks(void **state)
     config.server_maxconn = 0;
     tb_config_write(f, &config);
     assert_int_equal(fclose(f), 0);
-    assert_non_null(strstr(text, "global\n    nbthread 8\n    maxconn 2064\n"));
+    assert_non_null(strstr(text, "global\n    nbthread 8\n    maxconn 5024\n"));
     assert_non_null(strstr(text, "    mode http\n"));
     assert_non_null(strstr(text, "    bind 127.0.0.1:8080\n"));
     assert_non_null(strstr(text, "    balance roundrobin\n    server e1 127.0.0.1:4001 maxconn 20\n"
