@@ -111,6 +111,7 @@ PAWL_NOINLINE void PAWL_F(pawl_wake_after_)(const PAWL_T *word, PAWL_T v, PAWL_T
         } else if ((released & PAWL_R_MASK) && !(v & (PAWL_S | PAWL_R_MASK))) {
             PAWL_F(pawl_wake_)(word, INT32_MAX, v & PAWL_TURN ? PAWL_WAKE_TURN : PAWL_WAKE_ATOMIC);
         } else if (released & PAWL_S) {
+            PAWL_F(pawl_wake_)(word, INT32_MAX, PAWL_WAKE_ATOMIC);
             PAWL_F(pawl_wake_)(word, 1, PAWL_WAKE_READ | PAWL_WAKE_EXCLUSIVE);
         }
         return;
@@ -224,6 +225,9 @@ PAWL_INLINE void PAWL_F(pawl_pass_on_)(PAWL_L *l, PAWL_T v, enum pawl_kind_ kind
 {
     if (kind != PAWL_KIND_READ && PAWL_F(pawl_free_for_)(v, PAWL_KIND_READ, false)) {
         PAWL_F(pawl_wake_)(&l->word, INT32_MAX, PAWL_WAKE_READ);
+    }
+    if (kind != PAWL_KIND_ATOMIC && (v & PAWL_A_MASK) && PAWL_F(pawl_free_for_)(v, PAWL_KIND_ATOMIC, false)) {
+        PAWL_F(pawl_wake_)(&l->word, INT32_MAX, PAWL_WAKE_ATOMIC);
     }
     if (kind == PAWL_KIND_ATOMIC && PAWL_F(pawl_free_for_)(v, PAWL_KIND_SEEK, false)) {
         PAWL_F(pawl_wake_)(&l->word, 1, PAWL_WAKE_EXCLUSIVE);
