@@ -147,7 +147,7 @@ const char *scratch_file(const char *name, const char *text)
     FILE *f;
 
     if (!test.dir[0]) {
-        strcpy(test.dir, "/tmp/pawl-test-XXXXXX");
+        snprintf(test.dir, sizeof test.dir, "/tmp/pawl-test-XXXXXX");
         assert_non_null(mkdtemp(test.dir));
     }
     assert_true(test.nfiles < MAX_FILES);
@@ -193,6 +193,8 @@ static pid_t spawn(const char *const *args, int out, int err)
         if (getppid() != parent)
             _exit(127);
         signal(SIGALRM, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
         for (unsigned i = 0; i < test.ninherited; i++)
             if (test.inherited[i] >= 0)
                 fcntl(test.inherited[i], F_SETFD, 0);
@@ -373,13 +375,19 @@ char *balancer_stderr(void)
 
 /* --- the order of a test --- */
 
-static void hung(int sig)
+/* The alarm, or someone who wants us to end: nothing is left, the balancer goes with us (PR_SET_PDEATHSIG).
+ * Calls only what a signal handler may. */
+static void give_up(int sig)
 {
     static const char text[] = "\nthe test hangs: giving up\n";
 
-    (void)sig;
-    (void)!write(2, text, sizeof text - 1);
-    _exit(99); /* the balancer goes with us: PR_SET_PDEATHSIG */
+    if (sig == SIGALRM)
+        (void)!write(2, text, sizeof text - 1);
+    for (unsigned i = 0; i < test.nfiles; i++)
+        unlink(test.files[i]);
+    if (test.dir[0])
+        rmdir(test.dir);
+    _exit(99);
 }
 
 int harness_setup(void **state)
@@ -387,7 +395,9 @@ int harness_setup(void **state)
     (void)state;
     memset(&test, 0, sizeof test);
     test.err_fd = -1;
-    signal(SIGALRM, hung);
+    signal(SIGALRM, give_up);
+    signal(SIGTERM, give_up);
+    signal(SIGINT, give_up);
     alarm(TEST_SECONDS);
     return 0;
 }
