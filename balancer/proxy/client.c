@@ -100,9 +100,6 @@ static void head_timer(struct client *c)
     if (!c->first && !buf_unread(c->up.src)) {
         ms = t->http_keep_alive >= 0 ? t->http_keep_alive : ms;
     }
-    if (c->worker->stopping) {
-        return; /* client_stop_idle() watches over these */
-    }
     if (ms < 0) {
         client_timer(c, -1);
     } else {
@@ -172,6 +169,7 @@ static void begin_request(struct client *c, size_t n)
     flow_start(&c->up, body ? r->body : HTTP_BODY_NONE, r->content_length, r->body == HTTP_BODY_CHUNKED);
     c->up_done = c->up_failed = c->retried = c->answered = c->interim = c->close = c->server_close = false;
     c->answer_scan = 0;
+    c->passed_at = 0;
     request_start(c);
 }
 
@@ -260,6 +258,7 @@ void client_next(struct client *c)
     flow_start(&c->down, HTTP_BODY_NONE, 0, false);
     c->state = CLIENT_HEAD;
     c->answered = false;
+    c->method = HTTP_OTHER; /* what an error answer to bytes that are no request goes by */
     c->scan = 0;
     c->since = w->now;
     if (buf_unread(c->up.src) || c->read_ready) {

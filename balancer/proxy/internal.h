@@ -95,7 +95,8 @@ struct client {
     struct bal_waiter wait;
     struct bal_server *bound; /* the next attempt goes to this server */
     struct sconn *srv;
-    uint64_t since; /* ms: when the present phase began */
+    uint64_t since;     /* ms: when the present phase began */
+    uint64_t passed_at; /* ms: when another thread sent the request; 0: none did */
 
     /* the answer */
     struct flow down; /* to the client; down.src is the server's input, down.head the rewritten head */

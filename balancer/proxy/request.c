@@ -57,6 +57,7 @@ static void rewind_request(struct client *c)
     }
     c->up.head->pos = 0;
     c->up_done = c->up_failed = false;
+    c->passed_at = 0;
 }
 
 void request_start_on(struct client *c)
@@ -131,6 +132,7 @@ void slot_release(struct client *c, struct sconn *sc)
     if (n->worker == w) {
         if (sc) {
             sc->used_before = true;
+            n->passed_at = w->now;
             sconn_attach(sc, n);
         }
         bal_told(next); /* by its owner: nobody else could ask */

@@ -132,6 +132,7 @@ void sconn_pass(struct worker *w, struct sconn *sc, struct client *c)
 {
     bool whole = false;
     sc->used_before = true;
+    c->passed_at = w->now;
     sconn_attach(sc, c);
     if (c->up.body != HTTP_BODY_CHUNKED) { /* checking a body's framing is left to its worker */
         switch (flow_write(&c->up, sc->fd)) {

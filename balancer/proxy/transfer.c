@@ -219,7 +219,7 @@ static enum step forward_answer(struct client *c)
 
 static bool connecting(const struct client *c)
 {
-    return c->srv && !c->srv->used_before && !c->up.touched;
+    return c->srv && !c->srv->used_before && !c->up.touched && !c->answered;
 }
 
 /* Whether the client, not the server, is what the transfer waits for. */
@@ -229,11 +229,23 @@ static bool waits_for_client(const struct client *c)
            (!c->up_done && !c->up_failed && !c->up.piece && !buf_unread(c->up.head));
 }
 
+/* The server's time-out; a request that another thread has sent was on its way before this worker knew of it.
+ */
+static long server_time(const struct client *c)
+{
+    long ms = c->be->cfg->timeouts.server;
+    if (ms < 0 || !c->passed_at || c->answered) {
+        return ms;
+    }
+    long past = c->worker->now > c->passed_at ? (long)(c->worker->now - c->passed_at) : 0;
+    return past < ms ? ms - past : 0;
+}
+
 static void set_timer(struct client *c)
 {
     client_timer(c, connecting(c)         ? c->be->cfg->timeouts.connect
                     : waits_for_client(c) ? c->fe->cfg->timeouts.client
-                                          : c->be->cfg->timeouts.server);
+                                          : server_time(c));
 }
 
 void transfer_run(struct client *c)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define EVENTS       256
+#define STOP_STEP_MS 100  /* between two looks at the clients while stopping */
 #define STOP_IDLE_MS 1000 /* a request already on its way on an idle connection gets this long to arrive */
 
 int worker_watch(int epoll, int fd, struct source *s, bool write)
@@ -198,6 +199,7 @@ static void stop_step(struct worker *w)
     if (w->now < w->stop_idle_at) {
         return;
     }
+    w->stop_idle_at = w->now + STOP_STEP_MS;
     for (struct bal_link *l = w->clients.next, *next; l != &w->clients; l = next) {
         next = l->next;
         client_stop_idle(CONTAINER(l, struct client, all));
@@ -213,7 +215,7 @@ static int wait_ms(const struct worker *w)
     int ms = net_wheel_wait(&w->wheel, now);
     int sweep = w->next_sweep > now ? (int)(w->next_sweep - now) : 0;
     if (w->stopping || w->accept_again) {
-        sweep = sweep < 100 ? sweep : 100;
+        sweep = sweep < STOP_STEP_MS ? sweep : STOP_STEP_MS;
     }
     return ms < 0 || sweep < ms ? sweep : ms;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ static struct {
     unsigned nfiles;
     pid_t pid; /* 0: no balancer */
     int err_fd;
-    int status; /* once waited for */
+    int status;          /* once waited for */
+    unsigned open_files; /* the limit for the next balancer; 0: as it is */
 } test;
 
 /* --- the configuration --- */
@@ -195,6 +197,8 @@ static pid_t spawn(const char *const *args, int out, int err)
         signal(SIGALRM, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
         signal(SIGINT, SIG_DFL);
+        if (test.open_files)
+            setrlimit(RLIMIT_NOFILE, &(struct rlimit){test.open_files, test.open_files});
         for (unsigned i = 0; i < test.ninherited; i++)
             if (test.inherited[i] >= 0)
                 fcntl(test.inherited[i], F_SETFD, 0);
@@ -279,6 +283,11 @@ static bool answers(unsigned port, bool passed_on)
     if (c)
         client_close(c);
     return ok;
+}
+
+void balancer_limit_files(unsigned n)
+{
+    test.open_files = n;
 }
 
 void balancer_start(void)

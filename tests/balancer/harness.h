@@ -41,6 +41,9 @@ unsigned conf_listen_address(
 void conf_server(const char *name, const struct endpoint *e, const char *options);
 const char *conf_so_far(void);
 
+/* The balancer started next may open only so many files. */
+void balancer_limit_files(unsigned n);
+
 /* Starts the balancer, at most one at a time, and waits until it answers. */
 void balancer_start(void);
 pid_t balancer_pid(void);

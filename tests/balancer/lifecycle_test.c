@@ -134,6 +134,27 @@ static void sigterm_lets_answers_in_flight_and_queued_requests_finish(void **sta
     assert_int_equal(ep_stats(endpoint).requests, 20);
 }
 
+/* Half a head may be on its way when the stop begins, and even its connection may not have been accepted. */
+static void a_stop_ends_though_heads_stay_incomplete(void **state)
+{
+    struct client *c[40];
+    unsigned port;
+
+    (void)state;
+    port = start_with(1, NULL, "    timeout http-request 1s\n", "");
+    balancer_signal(SIGSTOP);
+    for (unsigned i = 0; i < 40; i++) {
+        c[i] = client_open(port);
+        assert_non_null(c[i]);
+        assert_true(client_text(c[i], "GET / HTTP/1.1\r\nHo"));
+    }
+    balancer_signal(SIGTERM);
+    balancer_signal(SIGCONT);
+    for (unsigned i = 0; i < 40; i++)
+        assert_response(c[i], 408);
+    assert_int_equal(balancer_wait(PATIENCE_MS), 0);
+}
+
 /* Clients that send one request after the other while the balancer stops. Every one that was sent is
  * answered. */
 static void check_stop_under_load(unsigned (*listen_section)(const char *))
@@ -586,6 +607,25 @@ static void check_connection_limit(unsigned port)
     }
 }
 
+/* Each client served needs two descriptors: with fewer, some wait, but those that were let in are served. */
+static void few_open_files_serve_few_clients_at_a_time(void **state)
+{
+    struct client *c[40];
+    unsigned port;
+
+    (void)state;
+    if (getenv("PAWL_SANITIZER")) /* whose own files count too */
+        skip();
+    balancer_limit_files(64);
+    port = start_with(2, NULL, "", "");
+    for (unsigned i = 0; i < 40; i++) {
+        c[i] = opened(port);
+        assert_true(client_text(c[i], GET_LAST));
+    }
+    for (unsigned i = 0; i < 40; i++)
+        assert_response(c[i], 200);
+}
+
 static void connections_over_a_frontends_maxconn_are_served_later(void **state)
 {
     (void)state;
@@ -694,6 +734,7 @@ int main(int argc, char **argv)
         SYSTEM_TEST(sigint_ends_an_idle_balancer),
         SYSTEM_TEST(sigterm_closes_idle_connections_in_order),
         SYSTEM_TEST(sigterm_lets_answers_in_flight_and_queued_requests_finish),
+        SYSTEM_TEST(a_stop_ends_though_heads_stay_incomplete),
         SYSTEM_TEST(sigterm_under_keep_alive_load_resets_nobody),
         SYSTEM_TEST(sigterm_under_keep_alive_load_on_an_inherited_socket_resets_nobody),
         SYSTEM_TEST(one_header_byte_at_a_time_is_cut_off_with_408),
@@ -710,6 +751,7 @@ int main(int argc, char **argv)
         SYSTEM_TEST(a_client_that_stops_reading_stops_the_server_not_the_memory),
         SYSTEM_TEST(a_server_that_stops_reading_stops_the_client_not_the_memory),
         SYSTEM_TEST(endless_heads_take_bounded_memory),
+        SYSTEM_TEST(few_open_files_serve_few_clients_at_a_time),
         SYSTEM_TEST(connections_over_a_frontends_maxconn_are_served_later),
         SYSTEM_TEST(connections_over_the_global_maxconn_are_served_later),
         SYSTEM_TEST(a_frontend_and_a_backend_work_as_a_listen_does),

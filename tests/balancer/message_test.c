@@ -275,6 +275,21 @@ static void head_gets_the_head_alone(void **state)
     assert_int_equal(ep_stats(endpoint).connections, 1);
 }
 
+static void a_refusal_behind_a_head_request_has_its_body(void **state)
+{
+    struct client *c;
+    unsigned port;
+
+    (void)state;
+    port = start(NULL);
+    c = opened(port);
+    assert_true(client_text(c, "HEAD / HTTP/1.1\r\nHost: h\r\n\r\n"));
+    assert_response_to_head(c, 200);
+    assert_true(client_text(c, "BAD\r\n\r\n"));
+    assert_response(c, 400);
+    assert_closed(c);
+}
+
 static void answers_without_a_body_end_with_their_head(void **state)
 {
     struct client *c;
@@ -557,6 +572,7 @@ int main(int argc, char **argv)
         SYSTEM_TEST(a_chunked_request_may_be_cut_anywhere),
         SYSTEM_TEST(an_answer_may_come_byte_by_byte),
         SYSTEM_TEST(head_gets_the_head_alone),
+        SYSTEM_TEST(a_refusal_behind_a_head_request_has_its_body),
         SYSTEM_TEST(answers_without_a_body_end_with_their_head),
         SYSTEM_TEST(interim_answers_pass_before_the_final_one),
         SYSTEM_TEST(old_servers_answers_pass),
