@@ -16,6 +16,7 @@ libclang-rt-dev       check  cmd:clang                   run-time part of the sa
 llvm                  check  cmd:llvm-symbolizer         names functions in what the sanitizers report
 clang-format          format cmd:clang-format            checks the layout of the code
 clang-tidy            check  cmd:clang-tidy              checks the code for mistakes
+g++                   check  cmd:g++                     compiles the lock headers as C++, beside clang++
 gcc-aarch64-linux-gnu arm64  cmd:aarch64-linux-gnu-gcc   compiles for arm64
 qemu-user             arm64  cmd:qemu-aarch64            runs the arm64 tests on this machine
 '
