@@ -42,7 +42,7 @@ static void usage(FILE *f)
 
 static int bad(const char *what, const char *value, const char *expected)
 {
-    fprintf(stderr, "pawl endpoint: %s '%s': expected %s\n", what, value, expected);
+    fprintf(stderr, "pawl endpoint: %s '%s': %s\n", what, value, expected);
     return -1;
 }
 
@@ -58,24 +58,24 @@ static int read_option(struct arguments *a, int option, const char *value)
         return 0;
     case 't':
         if (!load_read_number(value, 1, LOAD_ENDPOINT_MAX_THREADS, &n)) {
-            return bad("threads", value, "a whole number, 1 to 256");
+            return bad("threads", value, "expected a whole number, 1 to 256");
         }
         o->threads = (unsigned)n;
         return 0;
     case OPT_FD:
         if (!load_read_number(value, 0, 1 << 20, &n)) {
-            return bad("fd", value, "the number of an open descriptor");
+            return bad("fd", value, "expected the number of an open descriptor");
         }
         o->listener = (int)n;
         return 0;
     case OPT_DELAY:
         if (!load_read_duration(value, &o->delay_ns)) {
-            return bad("delay", value, "a duration such as 1ms, 250us or 2s, at most a day");
+            return bad("delay", value, "expected a duration such as 1ms, 250us or 2s, at most a day");
         }
         return 0;
     case OPT_BYTES:
         if (!load_read_number(value, 0, LOAD_ENDPOINT_MAX_BYTES, &o->bytes)) {
-            return bad("bytes", value, "a whole number, at most 1073741824");
+            return bad("bytes", value, "expected a whole number, at most 1073741824");
         }
         o->sized = true;
         return 0;
@@ -113,10 +113,10 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
         return 0;
     }
     if (optind < argc) {
-        return bad("argument", argv[optind], "options only");
+        return bad("argument", argv[optind], "expected options only");
     }
     if (a->listen && a->options.listener >= 0) {
-        return bad("listen", a->listen, "either --listen or --fd, not both");
+        return bad("listen", a->listen, "expected either --listen or --fd, not both");
     }
     return 0;
 }

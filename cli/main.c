@@ -39,6 +39,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!strcmp(argv[1], commands[i].name)) {
+            static char name[32]; /* what getopt() puts before its complaints */
+            snprintf(name, sizeof name, "pawl %s", commands[i].name);
+            argv[1] = name;
             return commands[i].run(argc - 1, argv + 1);
         }
     }

@@ -460,9 +460,14 @@ static int run(const struct arguments *a, struct tb_error *err)
     base_progress_start(&progress, STDERR_FILENO);
     if (!scenarios || !cases) {
         tb_fail(err, "out of memory");
-    } else if (make_plan(a, &plan, scenarios, err) == 0 && (!out || tb_report_open(&file, out, err) == 0) &&
-               tb_run(&plan, &result, err) == 0) {
-        rc = write_reports(a, &result, &file, err);
+    } else if (make_plan(a, &plan, scenarios, err) == 0 && (!out || tb_report_open(&file, out, err) == 0)) {
+        rc = tb_run(&plan, &result, err);
+        if (rc == 0) {
+            rc = write_reports(a, &result, &file, err);
+        } else if (result.n_done && !a->json) { /* what was measured before the fault still holds */
+            tb_report_text(stdout, &result);
+            fflush(stdout);
+        }
     }
     tb_result_free(&result);
     tb_report_close(&file);

@@ -98,7 +98,7 @@ static bool read_authority(struct load_request *r, const char *url, const char *
         }
         why = "port 0 can't be connected to";
     }
-    snprintf(err, err_size, "URL '%s': %s (names are not looked up; localhost is 127.0.0.1)", url, why);
+    snprintf(err, err_size, "URL '%s': %s (of names only localhost is known)", url, why);
     return false;
 }
 

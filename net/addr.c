@@ -12,9 +12,8 @@
 
 static const char *const err_form =
     "expected a literal address and a port: 1.2.3.4:80, [::1]:80, *:80, :80 or unix@/path";
-static const char *const err_port = "expected a port from 0 to 65535 after the last ':'";
-static const char *const err_name =
-    "expected a literal address: names are not resolved, write 127.0.0.1:80 rather than localhost:80";
+static const char *const err_port = "expected a port, at most 65535, after the last ':'";
+static const char *const err_name = "expected a literal address, as in 127.0.0.1:80: names are not resolved";
 static const char *const err_ipv4 =
     "expected an IPv4 address of four numbers from 0 to 255, as in 1.2.3.4:80";
 static const char *const err_ipv6 =

@@ -140,7 +140,7 @@ void tb_report_text(FILE *f, const struct tb_result *result)
     fprintf(f, "pawl %s testbed, %s\n%s%s%ld core%s%s, %s\n", PAWL_VERSION, m->date, m->cpu,
             *m->cpu ? ", " : "", m->cores, m->cores == 1 ? "" : "s",
             m->allowed < (double)m->cores ? " (fewer allowed)" : "", m->kernel);
-    for (size_t i = 0; i < result->plan->n_cases; i++) {
+    for (size_t i = 0; i < result->n_done; i++) {
         one_case(f, &result->cases[i], result->plan);
     }
 }

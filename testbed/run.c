@@ -253,6 +253,7 @@ int tb_run(const struct tb_plan *plan, struct tb_result *result, struct tb_error
     rc = tb_workdir_make(&r->workdir, err);
     for (size_t i = 0; i < plan->n_cases && rc == 0; i++) {
         rc = run_case(r, &plan->cases[i], &result->cases[i], err);
+        result->n_done += rc == 0;
     }
     tb_super_end(&r->super);
     snprintf(result->workdir, sizeof result->workdir, "%s", plan->keep ? r->workdir.path : "");

@@ -51,6 +51,7 @@ struct tb_result {
     struct tb_machine machine;
     char workdir[TB_WORKDIR_SIZE]; /* what --keep left; empty */
     struct tb_case_result *cases;  /* plan->n_cases */
+    size_t n_done;                 /* cases measured to their end: all of them unless the run failed */
 };
 
 /* Runs a plan. On return nothing that was started still runs, and the working directory is gone unless it is

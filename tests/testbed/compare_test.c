@@ -37,7 +37,7 @@ static int setup(void **state)
                                     .endpoints = 1};
     one_case = (struct tb_case){.scenario = &scenario, .threads = 2, .label = "made-up"};
     plan = (struct tb_plan){.cases = &one_case, .n_cases = 1, .rounds = ROUNDS, .time_ms = 2000};
-    result = (struct tb_result){.plan = &plan, .cases = calloc(1, sizeof *result.cases)};
+    result = (struct tb_result){.plan = &plan, .cases = calloc(1, sizeof *result.cases), .n_done = 1};
     c = result.cases;
     assert_non_null(c);
     c->of = &one_case;
