@@ -26,8 +26,8 @@ verb_check() {
         suite lint one_test lint lint_sources
         suite asan tests_of asan --timeout-multiplier 3
         suite tsan tests_of tsan --timeout-multiplier 5
-        suite no-backoff tests_of no-backoff --suite balancer --no-suite unit
-        suite pthread tests_of pthread --suite balancer --no-suite unit
+        suite no-backoff other_locks no-backoff
+        suite pthread other_locks pthread
         suite fuzz short_fuzz
         suite arm64 arm64_tests
     fi
@@ -77,6 +77,13 @@ tests_of() {
     local name=$1
     shift
     make_build "$name" && run_tests "$name" "$name" "$@"
+}
+
+# other_locks KIND: a build whose pawld has that kind of locks. That the balancer works with each kind is tested by every
+# full build, which makes all three; here it is only that the option gives the right one, and that it serves.
+other_locks() {
+    make_build "$1" balancer/pawld tests/balancer/cli_test tests/balancer/reuse_test &&
+        run_tests "$1" "$1" "balancer cli ($1)" 'balancer reuse'
 }
 
 # run_tests BUILD LOG [MESON-TEST-ARGUMENT...]: the tests of a build that is made; the log's name tells runs apart.
