@@ -185,6 +185,20 @@ static void a_driver_that_dies_ends_the_run(void **state)
     harness_expect_failure(h, 1, PARTS("the driver was killed by signal 9", "fake driver: about to fail"));
 }
 
+static void a_fault_leaves_what_was_measured_before_it(void **state)
+{
+    struct harness *h = *state;
+
+    harness_scenario(h, "title = t\nthreads = 1 2\nconnections = 4\nendpoints = 2\nside = before "
+                        "before-program\nside = after after-program\n"
+                        "compare = after/before\n");
+    setenv("FAKE_DRIVER", "killed:7", 1); /* each case takes six, so this is the second's */
+    harness_run(h, 0, 0, NO_ARGS);
+    harness_expect_failure(h, 1, PARTS("the driver was killed by signal 9"));
+    has(h->out, "/1: t; 1 SUT thread");
+    assert_null(strstr(h->out, "/2: t"));
+}
+
 static void a_driver_that_says_nothing_ends_the_run(void **state)
 {
     struct harness *h = *state;
@@ -242,6 +256,7 @@ int main(void)
         TEST(a_driver_whose_report_is_no_object_ends_the_run),
         TEST(a_driver_whose_report_lacks_a_figure_ends_the_run),
         TEST(a_driver_that_dies_ends_the_run),
+        TEST(a_fault_leaves_what_was_measured_before_it),
         TEST(a_driver_that_says_nothing_ends_the_run),
         TEST(a_round_without_any_request_ends_the_run),
         TEST(sigint_in_a_round_leaves_nothing),
