@@ -28,7 +28,7 @@ void client_timer(struct client *c, long ms)
     }
 }
 
-static void free_buffers(struct client *c)
+void client_free_buffers(struct client *c)
 {
     buf_put(c->worker, &c->up.head);
     buf_put(c->worker, &c->up.src);
@@ -50,7 +50,7 @@ void client_close(struct client *c)
     net_timer_stop(&w->wheel, &c->timer);
     close(c->fd);
     c->fd = -1;
-    free_buffers(c);
+    client_free_buffers(c);
     list_remove(&c->run);
     list_remove(&c->all);
     list_push(&w->dead, &c->run);
@@ -67,7 +67,7 @@ static void linger(struct client *c)
         return;
     }
     shutdown(c->fd, SHUT_WR);
-    free_buffers(c);
+    client_free_buffers(c);
     c->state = CLIENT_LINGER;
     c->lingered = 0;
     client_timer(c, LINGER_MS);

@@ -225,6 +225,7 @@ void client_event(struct client *c, uint32_t events);
 void client_run(struct client *c); /* goes on with whatever can go on */
 void client_timeout(struct client *c);
 void client_close(struct client *c);
+void client_free_buffers(struct client *c);
 void client_error(struct client *c, unsigned status); /* answers from here and closes */
 void client_next(struct client *c);                   /* the answer is complete: next request, or close */
 void client_timer(struct client *c, long ms);         /* from now; < 0: none */

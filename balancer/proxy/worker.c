@@ -57,10 +57,7 @@ static void free_clients(struct worker *w)
             sconn_close(w, c->srv);
         }
         close(c->fd);
-        buf_put(w, &c->up.head);
-        buf_put(w, &c->up.src);
-        buf_put(w, &c->down.head);
-        buf_put(w, &c->down.src);
+        client_free_buffers(c);
         free(c);
     }
 }
