@@ -27,7 +27,8 @@ lint_sources() {
     else
         mapfile -t files < <(sed -n 's,^ *"file": "\(../\)*\(.*\)".*,\2,p' build/lint/compile_commands.json)
     fi
-    printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 3 clang-tidy -p build/lint --quiet
+    printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 3 clang-tidy -p build/lint --quiet 2>&1 |
+        sed "/^[0-9]* warnings* generated\.$/d" # of those it does not show
 }
 
 verb_lint() {

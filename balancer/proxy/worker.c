@@ -50,9 +50,9 @@ int worker_init(struct worker *w, struct proxy *p, unsigned index)
 /* What an immediate stop left open. All threads have ended. */
 static void free_clients(struct worker *w)
 {
-    while (!list_empty(&w->clients)) {
-        struct client *c = CONTAINER(w->clients.next, struct client, all);
-        list_remove(&c->all);
+    for (struct bal_link *l = w->clients.next, *next; l != &w->clients; l = next) {
+        struct client *c = CONTAINER(l, struct client, all);
+        next = l->next;
         if (c->srv) {
             sconn_close(w, c->srv);
         }
@@ -60,6 +60,7 @@ static void free_clients(struct worker *w)
         client_free_buffers(c);
         free(c);
     }
+    list_init(&w->clients);
 }
 
 void worker_free(struct worker *w)
