@@ -15,53 +15,58 @@
 #define PAWL_INLINE   static inline __attribute__((always_inline, unused))
 #define PAWL_NOINLINE static __attribute__((noinline, cold, unused))
 
+/* Words as the operations see them: the compatibility header lays locks over integers and pointers. */
+typedef uint32_t __attribute__((may_alias)) pawl_word32_t;
+typedef uint64_t __attribute__((may_alias)) pawl_word64_t;
+
 #ifdef PAWL_BACKEND_HEADER
 #    include PAWL_BACKEND_HEADER
 #else
 
 #    define PAWL_ATOMIC_OPS(bits)                                                                          \
-        PAWL_INLINE uint##bits##_t pawl_load_relaxed_##bits(const uint##bits##_t *p)                       \
+        PAWL_INLINE uint##bits##_t pawl_load_relaxed_##bits(const pawl_word##bits##_t *p)                  \
         {                                                                                                  \
             return __atomic_load_n(p, __ATOMIC_RELAXED);                                                   \
         }                                                                                                  \
-        PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const uint##bits##_t *p)                       \
+        PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const pawl_word##bits##_t *p)                  \
         {                                                                                                  \
             return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                                   \
         }                                                                                                  \
-        PAWL_INLINE void pawl_store_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)                    \
+        PAWL_INLINE void pawl_store_relaxed_##bits(pawl_word##bits##_t *p, uint##bits##_t v)               \
         {                                                                                                  \
             __atomic_store_n(p, v, __ATOMIC_RELAXED);                                                      \
         }                                                                                                  \
-        PAWL_INLINE void pawl_store_release_##bits(uint##bits##_t *p, uint##bits##_t v)                    \
+        PAWL_INLINE void pawl_store_release_##bits(pawl_word##bits##_t *p, uint##bits##_t v)               \
         {                                                                                                  \
             __atomic_store_n(p, v, __ATOMIC_RELEASE);                                                      \
         }                                                                                                  \
-        PAWL_INLINE uint##bits##_t pawl_fetch_add_acquire_##bits(uint##bits##_t *p, uint##bits##_t v)      \
+        PAWL_INLINE uint##bits##_t pawl_fetch_add_acquire_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
         {                                                                                                  \
             return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE);                                             \
         }                                                                                                  \
-        PAWL_INLINE uint##bits##_t pawl_fetch_sub_release_##bits(uint##bits##_t *p, uint##bits##_t v)      \
+        PAWL_INLINE uint##bits##_t pawl_fetch_sub_release_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
         {                                                                                                  \
             return __atomic_fetch_sub(p, v, __ATOMIC_RELEASE);                                             \
         }                                                                                                  \
-        PAWL_INLINE uint##bits##_t pawl_fetch_and_relaxed_##bits(uint##bits##_t *p, uint##bits##_t v)      \
-        {                                                                                                  \
-            return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);                                             \
-        }                                                                                                  \
-        PAWL_INLINE bool pawl_cas_relaxed_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+        PAWL_INLINE bool pawl_cas_relaxed_##bits(pawl_word##bits##_t *p, uint##bits##_t *expected,         \
                                                  uint##bits##_t v)                                         \
         {                                                                                                  \
             return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         }                                                                                                  \
-        PAWL_INLINE bool pawl_cas_acquire_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+        PAWL_INLINE bool pawl_cas_acquire_##bits(pawl_word##bits##_t *p, uint##bits##_t *expected,         \
                                                  uint##bits##_t v)                                         \
         {                                                                                                  \
             return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED); \
         }                                                                                                  \
-        PAWL_INLINE bool pawl_cas_release_##bits(uint##bits##_t *p, uint##bits##_t *expected,              \
+        PAWL_INLINE bool pawl_cas_release_##bits(pawl_word##bits##_t *p, uint##bits##_t *expected,         \
                                                  uint##bits##_t v)                                         \
         {                                                                                                  \
             return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); \
+        }                                                                                                  \
+        PAWL_INLINE bool pawl_cas_acq_rel_##bits(pawl_word##bits##_t *p, uint##bits##_t *expected,         \
+                                                 uint##bits##_t v)                                         \
+        {                                                                                                  \
+            return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED); \
         }
 
 PAWL_ATOMIC_OPS(32)
@@ -103,6 +108,7 @@ PAWL_INLINE uint64_t pawl_clock_ns(void)
     return (uint64_t)t.sec * 1000000000u + (uint64_t)t.nsec;
 }
 
+#    include <errno.h>
 #    include <sys/syscall.h>
 
 #    ifdef PAWL_SHARED /* locks in memory shared between processes */
@@ -112,21 +118,36 @@ PAWL_INLINE uint64_t pawl_clock_ns(void)
 #    endif
 
 /* Sleeps while *word is `value`, at most until the absolute CLOCK_MONOTONIC time deadline_ns (0: no limit).
- * mask tells which wakes are meant for this sleeper. Returns true if it was woken, false when it did not
- * sleep, timed out or was interrupted. Never a grant of anything. */
-PAWL_INLINE bool pawl_futex_wait(const uint32_t *word, uint32_t value, uint32_t mask, uint64_t deadline_ns)
+ * mask tells which wakes are meant for this sleeper. Returns 0 if it was woken, else why it was not: EAGAIN
+ * (*word was another), ETIMEDOUT, EINTR. Never a grant of anything. The caller's errno stays as it was. */
+PAWL_INLINE int pawl_futex_wait(const uint32_t *word, uint32_t value, uint32_t mask, uint64_t deadline_ns)
 {
     struct pawl_timespec t = {(long)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
-    return pawl_libc_syscall_(SYS_futex, word, 9 /* FUTEX_WAIT_BITSET */ | PAWL_FUTEX_FLAG, value,
-                              deadline_ns ? &t : (struct pawl_timespec *)0, (void *)0, mask) == 0;
+    int saved = errno, why = 0;
+    if (pawl_libc_syscall_(SYS_futex, word, 9 /* FUTEX_WAIT_BITSET */ | PAWL_FUTEX_FLAG, value,
+                           deadline_ns ? &t : (struct pawl_timespec *)0, (void *)0, mask) != 0) {
+        why = errno;
+    }
+    errno = saved;
+    return why;
 }
 
 /* Wakes at most n sleepers on word whose mask meets this one; returns how many. word is used as an address
  * only: the memory may be gone already. */
 PAWL_INLINE int pawl_futex_wake(const uint32_t *word, int n, uint32_t mask)
 {
-    return (int)pawl_libc_syscall_(SYS_futex, word, 10 /* FUTEX_WAKE_BITSET */ | PAWL_FUTEX_FLAG, n,
-                                   (void *)0, (void *)0, mask);
+    int saved = errno;
+    int woken = (int)pawl_libc_syscall_(SYS_futex, word, 10 /* FUTEX_WAKE_BITSET */ | PAWL_FUTEX_FLAG, n,
+                                        (void *)0, (void *)0, mask);
+    errno = saved;
+    return woken;
+}
+
+/* Sleeps until that CLOCK_MONOTONIC time, or less (a signal). Nobody wakes it. */
+PAWL_INLINE void pawl_sleep_until(uint64_t deadline_ns)
+{
+    const uint32_t nothing = 0;
+    pawl_futex_wait(&nothing, 0, 1, deadline_ns);
 }
 
 #endif /* PAWL_BACKEND_HEADER */

@@ -16,12 +16,7 @@
 #ifndef PAWL_LOCK_H
 #define PAWL_LOCK_H
 
-#include "pawl/atomic.h"
-#include "pawl/backoff.h"
-
-/* A waiter older than this may claim the TURN: then nobody overtakes it but those already inside.
- * Nanoseconds. */
-#define PAWL_TURN_NS 1000000u
+#include "pawl/park.h"
 
 typedef struct {
     uint32_t word;
@@ -36,38 +31,19 @@ typedef struct {
 #define PAWL_LOCK64_INIT {0}
 /* clang-format on */
 
-enum pawl_kind_ { PAWL_KIND_READ, PAWL_KIND_SEEK, PAWL_KIND_WRITE, PAWL_KIND_ATOMIC };
-
-/* Kinds of sleepers, as futex wake masks. */
-#define PAWL_WAKE_READ      1u
-#define PAWL_WAKE_EXCLUSIVE 2u /* waits for S or W */
-#define PAWL_WAKE_ATOMIC    4u
-#define PAWL_WAKE_ANY       7u
-#define PAWL_WAKE_DRAIN     8u
-#define PAWL_WAKE_TURN      16u
-
-PAWL_INLINE uint32_t pawl_wake_mask_(enum pawl_kind_ kind)
-{
-    return kind == PAWL_KIND_READ     ? PAWL_WAKE_READ
-           : kind == PAWL_KIND_ATOMIC ? PAWL_WAKE_ATOMIC
-                                      : PAWL_WAKE_EXCLUSIVE;
-}
-
 #define PAWL_N       32
 #define PAWL_L       pawl_lock_t
-#define PAWL_A_SHIFT 19 /* readers: 14 bits; atomic holders: 13 */
-#include "pawl/lock_ops.h"
-#undef PAWL_N
-#undef PAWL_L
-#undef PAWL_A_SHIFT
+#define PAWL_WORD(l) (&(l)->word)
+#define PAWL_PREFIX  pawl
+#define PAWL_LOW     0
+#include "pawl/lock_size.h"
 
 #define PAWL_N       64
 #define PAWL_L       pawl_lock64_t
-#define PAWL_A_SHIFT 34 /* readers: 29 bits, 27 of them beside the marks; atomic holders: 29; a mark */
-#include "pawl/lock_ops.h"
-#undef PAWL_N
-#undef PAWL_L
-#undef PAWL_A_SHIFT
+#define PAWL_WORD(l) (&(l)->word)
+#define PAWL_PREFIX  pawl
+#define PAWL_LOW     0
+#include "pawl/lock_size.h"
 
 /* One name for both sizes. */
 #ifdef __cplusplus
@@ -80,41 +56,117 @@ PAWL_INLINE uint32_t pawl_wake_mask_(enum pawl_kind_ kind)
         {                                       \
             return name##_64(l);                \
         }
+#    define PAWL_GENERIC_UNTIL_(name)                              \
+        PAWL_INLINE bool name(pawl_lock_t *l, uint64_t deadline)   \
+        {                                                          \
+            return name##_32(l, deadline);                         \
+        }                                                          \
+        PAWL_INLINE bool name(pawl_lock64_t *l, uint64_t deadline) \
+        {                                                          \
+            return name##_64(l, deadline);                         \
+        }
+#    define PAWL_GENERIC_ASK_(name)                   \
+        PAWL_INLINE bool name(const pawl_lock_t *l)   \
+        {                                             \
+            return name##_32(l);                      \
+        }                                             \
+        PAWL_INLINE bool name(const pawl_lock64_t *l) \
+        {                                             \
+            return name##_64(l);                      \
+        }
 PAWL_GENERIC_(void, pawl_read_lock)
-PAWL_GENERIC_(bool, pawl_read_trylock)
 PAWL_GENERIC_(void, pawl_read_unlock)
 PAWL_GENERIC_(void, pawl_seek_lock)
-PAWL_GENERIC_(bool, pawl_seek_trylock)
 PAWL_GENERIC_(void, pawl_seek_unlock)
 PAWL_GENERIC_(void, pawl_write_lock)
-PAWL_GENERIC_(bool, pawl_write_trylock)
 PAWL_GENERIC_(void, pawl_write_unlock)
 PAWL_GENERIC_(void, pawl_atomic_lock)
-PAWL_GENERIC_(bool, pawl_atomic_trylock)
 PAWL_GENERIC_(void, pawl_atomic_unlock)
+PAWL_GENERIC_(void, pawl_join_lock)
+PAWL_GENERIC_(void, pawl_join_unlock)
+PAWL_GENERIC_(void, pawl_claim_unlock)
 PAWL_GENERIC_(void, pawl_seek_to_write)
 PAWL_GENERIC_(void, pawl_write_to_seek)
 PAWL_GENERIC_(void, pawl_write_to_read)
 PAWL_GENERIC_(void, pawl_seek_to_read)
+PAWL_GENERIC_(void, pawl_read_to_join)
+PAWL_GENERIC_(void, pawl_read_to_claim)
+PAWL_GENERIC_(void, pawl_join_to_claim)
+PAWL_GENERIC_(void, pawl_claim_to_atomic)
+PAWL_GENERIC_(void, pawl_atomic_to_read)
+PAWL_GENERIC_(void, pawl_atomic_to_join)
+PAWL_GENERIC_(bool, pawl_read_trylock)
+PAWL_GENERIC_(bool, pawl_seek_trylock)
+PAWL_GENERIC_(bool, pawl_write_trylock)
+PAWL_GENERIC_(bool, pawl_atomic_trylock)
+PAWL_GENERIC_(bool, pawl_join_trylock)
+PAWL_GENERIC_(bool, pawl_read_try_to_seek)
+PAWL_GENERIC_(bool, pawl_read_try_to_write)
+PAWL_GENERIC_(bool, pawl_read_try_to_atomic)
+PAWL_GENERIC_UNTIL_(pawl_read_lock_until)
+PAWL_GENERIC_UNTIL_(pawl_seek_lock_until)
+PAWL_GENERIC_UNTIL_(pawl_write_lock_until)
+PAWL_GENERIC_UNTIL_(pawl_atomic_lock_until)
+PAWL_GENERIC_UNTIL_(pawl_join_lock_until)
+PAWL_GENERIC_UNTIL_(pawl_seek_to_write_until)
+PAWL_GENERIC_UNTIL_(pawl_read_to_write_until)
+PAWL_GENERIC_ASK_(pawl_read_is_held)
+PAWL_GENERIC_ASK_(pawl_seek_is_held)
+PAWL_GENERIC_ASK_(pawl_write_is_held)
+PAWL_GENERIC_ASK_(pawl_atomic_is_held)
+PAWL_GENERIC_ASK_(pawl_last_writer)
 #    undef PAWL_GENERIC_
+#    undef PAWL_GENERIC_UNTIL_
+#    undef PAWL_GENERIC_ASK_
 #else
-#    define PAWL_GENERIC_(name, l) _Generic((l), pawl_lock_t * : name##_32, pawl_lock64_t * : name##_64)(l)
-#    define pawl_read_lock(l)      PAWL_GENERIC_(pawl_read_lock, l)
-#    define pawl_read_trylock(l)   PAWL_GENERIC_(pawl_read_trylock, l)
-#    define pawl_read_unlock(l)    PAWL_GENERIC_(pawl_read_unlock, l)
-#    define pawl_seek_lock(l)      PAWL_GENERIC_(pawl_seek_lock, l)
-#    define pawl_seek_trylock(l)   PAWL_GENERIC_(pawl_seek_trylock, l)
-#    define pawl_seek_unlock(l)    PAWL_GENERIC_(pawl_seek_unlock, l)
-#    define pawl_write_lock(l)     PAWL_GENERIC_(pawl_write_lock, l)
-#    define pawl_write_trylock(l)  PAWL_GENERIC_(pawl_write_trylock, l)
-#    define pawl_write_unlock(l)   PAWL_GENERIC_(pawl_write_unlock, l)
-#    define pawl_atomic_lock(l)    PAWL_GENERIC_(pawl_atomic_lock, l)
-#    define pawl_atomic_trylock(l) PAWL_GENERIC_(pawl_atomic_trylock, l)
-#    define pawl_atomic_unlock(l)  PAWL_GENERIC_(pawl_atomic_unlock, l)
-#    define pawl_seek_to_write(l)  PAWL_GENERIC_(pawl_seek_to_write, l)
-#    define pawl_write_to_seek(l)  PAWL_GENERIC_(pawl_write_to_seek, l)
-#    define pawl_write_to_read(l)  PAWL_GENERIC_(pawl_write_to_read, l)
-#    define pawl_seek_to_read(l)   PAWL_GENERIC_(pawl_seek_to_read, l)
+#    define PAWL_GENERIC_(name, l) _Generic((l), pawl_lock_t * : name##_32, pawl_lock64_t * : name##_64)
+#    define PAWL_GENERIC_ASK_(name, l) \
+        _Generic((l), pawl_lock_t * : name##_32, const pawl_lock_t * : name##_32, pawl_lock64_t * : name##_64, const pawl_lock64_t * : name##_64)
+#    define pawl_read_lock(l)                     PAWL_GENERIC_(pawl_read_lock, l)(l)
+#    define pawl_read_unlock(l)                   PAWL_GENERIC_(pawl_read_unlock, l)(l)
+#    define pawl_seek_lock(l)                     PAWL_GENERIC_(pawl_seek_lock, l)(l)
+#    define pawl_seek_unlock(l)                   PAWL_GENERIC_(pawl_seek_unlock, l)(l)
+#    define pawl_write_lock(l)                    PAWL_GENERIC_(pawl_write_lock, l)(l)
+#    define pawl_write_unlock(l)                  PAWL_GENERIC_(pawl_write_unlock, l)(l)
+#    define pawl_atomic_lock(l)                   PAWL_GENERIC_(pawl_atomic_lock, l)(l)
+#    define pawl_atomic_unlock(l)                 PAWL_GENERIC_(pawl_atomic_unlock, l)(l)
+#    define pawl_join_lock(l)                     PAWL_GENERIC_(pawl_join_lock, l)(l)
+#    define pawl_join_unlock(l)                   PAWL_GENERIC_(pawl_join_unlock, l)(l)
+#    define pawl_claim_unlock(l)                  PAWL_GENERIC_(pawl_claim_unlock, l)(l)
+#    define pawl_seek_to_write(l)                 PAWL_GENERIC_(pawl_seek_to_write, l)(l)
+#    define pawl_write_to_seek(l)                 PAWL_GENERIC_(pawl_write_to_seek, l)(l)
+#    define pawl_write_to_read(l)                 PAWL_GENERIC_(pawl_write_to_read, l)(l)
+#    define pawl_seek_to_read(l)                  PAWL_GENERIC_(pawl_seek_to_read, l)(l)
+#    define pawl_read_to_join(l)                  PAWL_GENERIC_(pawl_read_to_join, l)(l)
+#    define pawl_read_to_claim(l)                 PAWL_GENERIC_(pawl_read_to_claim, l)(l)
+#    define pawl_join_to_claim(l)                 PAWL_GENERIC_(pawl_join_to_claim, l)(l)
+#    define pawl_claim_to_atomic(l)               PAWL_GENERIC_(pawl_claim_to_atomic, l)(l)
+#    define pawl_atomic_to_read(l)                PAWL_GENERIC_(pawl_atomic_to_read, l)(l)
+#    define pawl_atomic_to_join(l)                PAWL_GENERIC_(pawl_atomic_to_join, l)(l)
+#    define pawl_read_trylock(l)                  PAWL_GENERIC_(pawl_read_trylock, l)(l)
+#    define pawl_seek_trylock(l)                  PAWL_GENERIC_(pawl_seek_trylock, l)(l)
+#    define pawl_write_trylock(l)                 PAWL_GENERIC_(pawl_write_trylock, l)(l)
+#    define pawl_atomic_trylock(l)                PAWL_GENERIC_(pawl_atomic_trylock, l)(l)
+#    define pawl_join_trylock(l)                  PAWL_GENERIC_(pawl_join_trylock, l)(l)
+#    define pawl_read_try_to_seek(l)              PAWL_GENERIC_(pawl_read_try_to_seek, l)(l)
+#    define pawl_read_try_to_write(l)             PAWL_GENERIC_(pawl_read_try_to_write, l)(l)
+#    define pawl_read_try_to_atomic(l)            PAWL_GENERIC_(pawl_read_try_to_atomic, l)(l)
+#    define pawl_read_lock_until(l, deadline)     PAWL_GENERIC_(pawl_read_lock_until, l)(l, deadline)
+#    define pawl_seek_lock_until(l, deadline)     PAWL_GENERIC_(pawl_seek_lock_until, l)(l, deadline)
+#    define pawl_write_lock_until(l, deadline)    PAWL_GENERIC_(pawl_write_lock_until, l)(l, deadline)
+#    define pawl_atomic_lock_until(l, deadline)   PAWL_GENERIC_(pawl_atomic_lock_until, l)(l, deadline)
+#    define pawl_join_lock_until(l, deadline)     PAWL_GENERIC_(pawl_join_lock_until, l)(l, deadline)
+#    define pawl_seek_to_write_until(l, deadline) PAWL_GENERIC_(pawl_seek_to_write_until, l)(l, deadline)
+#    define pawl_read_to_write_until(l, deadline) PAWL_GENERIC_(pawl_read_to_write_until, l)(l, deadline)
+#    define pawl_read_is_held(l)                  PAWL_GENERIC_ASK_(pawl_read_is_held, l)(l)
+#    define pawl_seek_is_held(l)                  PAWL_GENERIC_ASK_(pawl_seek_is_held, l)(l)
+#    define pawl_write_is_held(l)                 PAWL_GENERIC_ASK_(pawl_write_is_held, l)(l)
+#    define pawl_atomic_is_held(l)                PAWL_GENERIC_ASK_(pawl_atomic_is_held, l)(l)
+#    define pawl_last_writer(l)                   PAWL_GENERIC_ASK_(pawl_last_writer, l)(l)
+#endif
+
+#if defined PAWL_STATS || defined PAWL_DEBUG
+#    include "pawl/watch.h"
 #endif
 
 #endif

@@ -18,10 +18,11 @@
 #    define PAWL_PL_BARRIERS_(X) \
         X(mb_load, "") X(mb_store, "") X(mb_ato, "") X(mb_ato_load, "") X(mb_ato_store, "")
 #elif defined(__aarch64__)
-#    define PAWL_PL_BARRIERS_(X)                                                                         \
-        X(mb_load, "dmb ishld")                                                                          \
-        X(mb_store, "dmb ishst") X(mb_ato, "dmb ish") X(mb_ato_load, "dmb ishld") X(mb_ato_store, "dmb " \
-                                                                                                  "ishst")
+#    define PAWL_PL_BARRIERS_(X)                                                \
+        X(mb_load, "dmb ishld")                                                 \
+        X(mb_store, "dmb ishst")                                                \
+        X(mb_ato, "dmb ish") X(mb_ato_load, "dmb ishld") X(mb_ato_store, "dmb " \
+                                                                         "ishst")
 #endif
 
 PAWL_INLINE void pawl_pl_mb_(void)

@@ -174,7 +174,7 @@ static void counters_hold_all_threads_arriving_at_once(void **state)
 {
     (void)state;
 #if LOCK_BITS == 64
-    const uint64_t threads = (uint64_t)1 << 28;
+    const uint64_t threads = ((uint64_t)1 << 28) - 1;
 #else
     const uint32_t threads = 8191;
 #endif

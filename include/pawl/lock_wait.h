@@ -1,0 +1,350 @@
+/* Giving back, waking and waiting. Part of pawl/lock_size.h.
+ *
+ * Those who wait stand in one line, whatever they wait for. Its head looks at the word; the others sleep. Who
+ * leaves the head's place, with the lock or without, wakes the next sleeper to be the head. Releases
+ * therefore wake nobody but a head that sleeps, and the line moves on in order of arrival. A lock that is
+ * free goes to whoever comes first; once the head has waited for a turn it claims the TURN, and is the next.
+ */
+
+/* Gives `less` back, with somebody asleep, or likely so. May be the last thing done with the lock: the memory
+ * is not touched after the step that releases, only the address is used, for the wake. */
+PAWL_NOINLINE void PAWL_F(give_slow_)(PAWL_WT *word, PAWL_T less)
+{
+    PAWL_T v = PAWL_A(load_relaxed)(word), next;
+    uint32_t whom;
+    do {
+        next = (PAWL_T)(v - less);
+        whom = PAWL_F(whom_)(v, next);
+        if (whom == PAWL_WAKE_DRAIN) {
+            next &= (PAWL_T)~PAWL_DRAIN;
+        } else if (whom && !(v & PAWL_HEAD)) { /* asleep before its turn: taken for awake from here on */
+            next = (PAWL_T)((next & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD);
+        }
+    } while (!PAWL_A(cas_release)(word, &v, next));
+    if (whom) {
+        PAWL_F(wake_)(word, v, whom);
+    }
+}
+
+/* The same after the fact: the marks were set between the look and the step. They stay. */
+PAWL_NOINLINE void PAWL_F(gave_)(PAWL_WT *word, PAWL_T v, PAWL_T less)
+{
+    uint32_t whom = PAWL_F(whom_)(v, (PAWL_T)(v - less));
+    if (whom) {
+        PAWL_F(wake_)(word, v, whom);
+    }
+}
+
+/* Gives `less` back: what was held, or the difference to what is held from now on. */
+PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
+{
+    if (__builtin_expect(!!(PAWL_A(load_relaxed)(word) & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
+        PAWL_F(give_slow_)(word, less);
+        return;
+    }
+    PAWL_T v = PAWL_A(fetch_sub_release)(word, less);
+    if (__builtin_expect(!!(v & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
+        PAWL_F(gave_)(word, v, less);
+    }
+}
+
+/* The head's place is free and QUEUE stands: wakes the first of those who sleep. Called by one that has the
+ * lock or waits for it, so the memory is there. */
+PAWL_NOINLINE void PAWL_F(pass_on_)(PAWL_WT *word)
+{
+    const uint32_t *low = PAWL_F(half_)(word, false);
+    if (pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE) > 0) {
+        return;
+    }
+    PAWL_T v = PAWL_A(load_relaxed)(word);
+    do {
+        if ((v & (PAWL_QUEUE | PAWL_TURN)) != PAWL_QUEUE) {
+            return; /* somebody took the place */
+        }
+    } while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_QUEUE)));
+    /* One that went to sleep before the mark was taken away would sleep for ever. */
+    pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE);
+}
+
+struct PAWL_F(waiter_) {
+    enum pawl_kind_ kind;
+    bool head;  /* owns the head's place */
+    bool turn;  /* and the TURN */
+    bool woken; /* from the queue; the place of the head may be meant for it */
+    bool busy;  /* the lock changed hands while it looked, or when it was woken */
+    unsigned misses;
+    uint64_t deadline, due, nap;
+    struct pawl_backoff spin;
+};
+
+/* What the word becomes when this waiter leaves the line; *pass: the next is to be woken then. */
+PAWL_INLINE PAWL_T PAWL_F(without_)(const struct PAWL_F(waiter_) * w, PAWL_T v, bool *pass)
+{
+    *pass = false;
+    if (w->head) {
+        v &= (PAWL_T) ~(PAWL_TURN | PAWL_HIGH);
+        *pass = v & PAWL_QUEUE;
+    } else if (w->woken) {
+        *pass = !(v & PAWL_TURN);
+        v |= PAWL_QUEUE; /* there may be more sleepers */
+    }
+    return v;
+}
+
+/* The deadline has passed. */
+PAWL_INLINE void PAWL_F(give_up_)(PAWL_WT *word, const struct PAWL_F(waiter_) * w)
+{
+    PAWL_T v = PAWL_A(load_relaxed)(word);
+    bool pass;
+    while (!PAWL_A(cas_relaxed)(word, &v, PAWL_F(without_)(w, v, &pass))) {
+    }
+    if (pass) {
+        PAWL_F(pass_on_)(word);
+    }
+}
+
+/* Not the head: takes its place if that is free, else sleeps in the line. */
+PAWL_INLINE void PAWL_F(queue_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) * w, uint64_t now)
+{
+    if (!(v & PAWL_TURN) && (w->woken || !(v & PAWL_QUEUE))) {
+        if (PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v | PAWL_HEAD | (w->woken ? PAWL_QUEUE : 0)))) {
+            w->head = true;
+            w->due = now + PAWL_TURN_NS;
+            pawl_backoff_init(&w->spin);
+        }
+        return;
+    }
+    if (!(v & PAWL_QUEUE)) {
+        if (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v | PAWL_QUEUE))) {
+            return;
+        }
+        v |= PAWL_QUEUE;
+    }
+    w->woken = false;
+    uint32_t mask = w->kind == PAWL_KIND_READ ? PAWL_WAKE_QUEUE | PAWL_WAKE_READ : PAWL_WAKE_QUEUE;
+    int why = PAWL_F(sleep_)(word, v, false, mask, w->deadline);
+    if (why == 0) {
+        w->woken = true;
+        pawl_backoff_init(&w->spin);
+    } else if (why == EAGAIN && ++w->misses % PAWL_MISSES == 0) {
+        pawl_sleep_until(pawl_earlier_(now + PAWL_NAP_MIN, w->deadline)); /* the word changes too fast */
+    }
+}
+
+/* The head: claims the TURN when due, else sleeps until it could enter, or naps while the lock is busy: who
+ * is woken by every release of a busy lock mostly finds it taken again. */
+PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) * w, uint64_t now)
+{
+    if (!w->turn && now >= w->due) {
+        w->turn = PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v | PAWL_TURN) & ~PAWL_HIGH));
+        pawl_backoff_init(&w->spin);
+        return;
+    }
+    if (w->busy && !w->turn) {
+        pawl_sleep_until(pawl_earlier_(now + w->nap < w->due ? now + w->nap : w->due, w->deadline));
+        w->nap = w->nap * 2;
+        w->busy = false;
+        pawl_backoff_init(&w->spin);
+        return;
+    }
+    if (w->turn && (v & PAWL_QUEUE) && PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
+        /* S is held for long. Readers that sleep behind could enter, and S's holder may wait for one. */
+        pawl_futex_wake(PAWL_F(half_)(word, false), INT32_MAX, PAWL_WAKE_READ);
+    }
+    bool upper = PAWL_N == 64 && w->kind != PAWL_KIND_ATOMIC && (v & PAWL_A_MASK);
+    PAWL_T next = (PAWL_T)((v & ~(PAWL_TURN | PAWL_HIGH)) | (w->turn ? PAWL_TURN : PAWL_ASLEEP) |
+                           (upper ? PAWL_HIGH : 0));
+    if (next != v && !PAWL_A(cas_relaxed)(word, &v, next)) {
+        return;
+    }
+    w->busy = PAWL_F(sleep_)(word, next, upper, PAWL_WAKE_HEAD,
+                             w->turn ? w->deadline : pawl_earlier_(w->due, w->deadline)) == 0;
+    if (!w->turn) {
+        v = PAWL_A(load_relaxed)(word);
+        while ((v & PAWL_ASLEEP) &&
+               !PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD))) {
+        }
+    }
+    pawl_backoff_init(&w->spin);
+}
+
+/* The wait behind every lock operation. Returns false when the deadline (0: none) has passed. Builds that
+ * only spin stand in no line and claim no TURN: with more threads than cores its owner is mostly not running,
+ * and everybody would burn the CPU until it is. */
+PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t deadline)
+{
+    struct PAWL_F(waiter_) w = {kind, false, false, false, false, 0, deadline, 0, PAWL_NAP_MIN, {0, 0}};
+    pawl_backoff_init(&w.spin);
+    PAWL_T v = PAWL_A(load_relaxed)(word), last = v;
+    for (;;) {
+        while (PAWL_F(free_for_)(v, kind, w.turn)) {
+            bool pass;
+            PAWL_T next = (PAWL_T)(PAWL_F(without_)(&w, v, &pass) + PAWL_F(grant_)(kind));
+            if (PAWL_A(cas_acquire)(word, &v, next)) {
+                if (pass) {
+                    PAWL_F(pass_on_)(word);
+                }
+                return true;
+            }
+        }
+        if (!pawl_backoff_step(&w.spin)) {
+#ifdef PAWL_DISABLE_PARK
+            if (deadline && pawl_clock_ns() >= deadline) {
+                return false;
+            }
+#else
+            uint64_t now = pawl_clock_ns();
+            if (deadline && now >= deadline) {
+                PAWL_F(give_up_)(word, &w);
+                return false;
+            }
+            if (w.head) {
+                PAWL_F(lead_)(word, v, &w, now);
+            } else {
+                PAWL_F(queue_)(word, v, &w, now);
+            }
+            last = PAWL_A(load_relaxed)(word);
+#endif
+        }
+        v = PAWL_A(load_relaxed)(word);
+        w.busy |= ((v ^ last) & PAWL_HELD) != 0;
+        last = v;
+    }
+}
+
+/* S and W are held: waits until the readers have left, and acquires what they released. False when the
+ * deadline (0: none) has passed. */
+PAWL_WAITING bool PAWL_F(wait_readers)(PAWL_WT *word, uint64_t deadline)
+{
+    struct pawl_backoff b;
+    pawl_backoff_init(&b);
+    bool marked = false, empty;
+    PAWL_T v;
+    for (;;) {
+        v = PAWL_A(load_acquire)(word);
+        empty = !(v & PAWL_R_MASK);
+        if (empty) {
+            break;
+        }
+        if (pawl_backoff_step(&b)) {
+            continue;
+        }
+        if (deadline && pawl_clock_ns() >= deadline) {
+            break;
+        }
+#ifndef PAWL_DISABLE_PARK
+        if (!(v & PAWL_DRAIN)) {
+            if (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v | PAWL_DRAIN))) {
+                continue;
+            }
+            v |= PAWL_DRAIN;
+        }
+        marked = true;
+        PAWL_F(sleep_)(word, v, false, PAWL_WAKE_DRAIN, deadline);
+#endif
+    }
+    while (marked && (v & PAWL_DRAIN) && !PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_DRAIN))) {
+    }
+    return empty;
+}
+
+/* 1: reached; -1: cannot be reached; 0: not yet. */
+PAWL_INLINE int PAWL_F(reached_)(PAWL_T v, enum pawl_phase_ phase)
+{
+    PAWL_T readers = (PAWL_T)((v & PAWL_R_MASK) / PAWL_R1), atomic = (PAWL_T)((v & PAWL_A_MASK) / PAWL_A1);
+    switch (phase) {
+    case PAWL_PHASE_JOINED:
+        return (v & PAWL_S) || readers == atomic;
+    case PAWL_PHASE_ALONE:
+        return atomic > 1 ? -1 : readers == 1;
+    case PAWL_PHASE_CHANGE:
+        return !(v & PAWL_S);
+    case PAWL_PHASE_READ:
+        return !atomic;
+    case PAWL_PHASE_ATOMIC:
+    default:
+        return !readers;
+    }
+}
+
+PAWL_WAITING int PAWL_F(wait_phase)(PAWL_WT *word, enum pawl_phase_ phase, uint64_t deadline)
+{
+    struct pawl_backoff b;
+    pawl_backoff_init(&b);
+    uint64_t nap = PAWL_NAP_MIN;
+    for (;;) {
+        int r = PAWL_F(reached_)(PAWL_A(load_acquire)(word), phase);
+        if (r) {
+            return r;
+        }
+        if (pawl_backoff_step(&b)) {
+            continue;
+        }
+        uint64_t now = pawl_clock_ns();
+        if (deadline && now >= deadline) {
+            return 0;
+        }
+#ifndef PAWL_DISABLE_PARK
+        pawl_sleep_until(pawl_earlier_(now + nap, deadline));
+        nap = nap * 2 < PAWL_TURN_NS ? nap * 2 : PAWL_TURN_NS;
+#else
+        (void)nap;
+#endif
+    }
+}
+
+/* Waiting under names of its own, so that a profile shows it apart from work and by kind. */
+PAWL_WAITING bool PAWL_F(wait_seek)(PAWL_WT *word, uint64_t deadline)
+{
+    return PAWL_F(wait_)(word, PAWL_KIND_SEEK, deadline);
+}
+
+PAWL_WAITING bool PAWL_F(wait_atomic)(PAWL_WT *word, uint64_t deadline)
+{
+    return PAWL_F(wait_)(word, PAWL_KIND_ATOMIC, deadline);
+}
+
+PAWL_WAITING bool PAWL_F(wait_write)(PAWL_WT *word, uint64_t deadline)
+{
+    if (!PAWL_F(wait_)(word, PAWL_KIND_WRITE, deadline)) {
+        return false;
+    }
+    if (!PAWL_F(wait_readers)(word, deadline)) {
+        PAWL_F(give_)(word, PAWL_S | PAWL_W);
+        return false;
+    }
+    return true;
+}
+
+/* The quick step added a reader and met v: either that was allowed after all, or it is taken back and waits.
+ */
+PAWL_WAITING bool PAWL_F(wait_read)(PAWL_WT *word, PAWL_T v, uint64_t deadline)
+{
+    if (PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
+        return true;
+    }
+    PAWL_F(give_)(word, PAWL_R1);
+    return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
+}
+
+/* One that takes part from outside wants to be alone. When another joins in, it steps back and tries again.
+ */
+PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
+{
+    while (PAWL_F(wait_)(word, PAWL_KIND_JOIN, deadline)) {
+        int r = PAWL_F(wait_phase)(word, PAWL_PHASE_ALONE, deadline);
+        if (r > 0) {
+            return true;
+        }
+        PAWL_F(give_)(word, (PAWL_T)(PAWL_R1 + PAWL_A1));
+        if (r == 0) {
+            break;
+        }
+    }
+    return false;
+}
+
+PAWL_WAITING bool PAWL_F(wait_read_exact)(PAWL_WT *word, uint64_t deadline)
+{
+    return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
+}

@@ -1,0 +1,52 @@
+/* What all locks share about waiting, whatever their size. */
+#ifndef PAWL_PARK_H
+#define PAWL_PARK_H
+
+#include "pawl/atomic.h"
+#include "pawl/backoff.h"
+
+#include <errno.h>
+
+/* The head of those who wait is due after this time: then nobody overtakes it but those already inside.
+ * Nanoseconds. */
+#define PAWL_TURN_NS 1000000u
+
+/* First nap of a head that finds the lock busy, each next one twice as long; and of one that cannot get to
+ * sleep because the word changes faster, after that many attempts. Nanoseconds. */
+#define PAWL_NAP_MIN 50000u
+#define PAWL_MISSES  8u
+
+/* The functions that wait are real ones under their own names, so that a profile shows waiting apart from
+ * work. PAWL_INLINE_WAIT puts them into the caller, and so does PAWL_DISABLE_EBO, which is for finding out
+ * who contends. */
+#if defined PAWL_INLINE_WAIT || defined PAWL_DISABLE_EBO
+#    define PAWL_WAITING PAWL_INLINE
+#else
+#    define PAWL_WAITING PAWL_NOINLINE
+#endif
+
+enum pawl_kind_ { PAWL_KIND_READ, PAWL_KIND_SEEK, PAWL_KIND_WRITE, PAWL_KIND_ATOMIC, PAWL_KIND_JOIN };
+
+/* Kinds of sleepers, as futex wake masks. */
+#define PAWL_WAKE_QUEUE 1u /* in the line */
+#define PAWL_WAKE_READ  2u /* in the line, and could enter beside S */
+#define PAWL_WAKE_HEAD  4u /* at its head */
+#define PAWL_WAKE_DRAIN 8u /* has the claim, waits for readers */
+
+/* What those wait for who take part in the multiple-writer protocol. They are few and wait for each other
+ * inside the lock: no mark tells of them, they look themselves, at last once in a millisecond. */
+enum pawl_phase_ {
+    PAWL_PHASE_JOINED, /* all readers have joined, or the claim phase has begun */
+    PAWL_PHASE_ALONE,  /* no reader but the caller; in vain when another writer has joined */
+    PAWL_PHASE_CHANGE, /* the claim phase is over */
+    PAWL_PHASE_READ,   /* no atomic holder */
+    PAWL_PHASE_ATOMIC  /* no reader */
+};
+
+/* The earlier of a time and a deadline (0: none). */
+PAWL_INLINE uint64_t pawl_earlier_(uint64_t at, uint64_t deadline)
+{
+    return deadline && deadline < at ? deadline : at;
+}
+
+#endif
