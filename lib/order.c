@@ -60,6 +60,9 @@ static bool is_known(uint64_t key)
 static bool find_way(uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
+    if (!first[from]) {
+        return false;
+    }
     memset(reached_by, 0, sizeof reached_by);
     to_visit[n++] = from;
     while (n) {
