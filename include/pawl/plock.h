@@ -32,15 +32,31 @@
 typedef unsigned int __attribute__((may_alias)) pawl_pl_int_word_;
 typedef unsigned long __attribute__((may_alias)) pawl_pl_long_word_;
 
-/* The pointer as the lock functions take it, whatever it points to, const and volatile included. */
-PAWL_INLINE uint32_t *pawl_pl_word_32_(const volatile void *lock)
+/* The locks once more, as pawl_pl_read_lock_32() and so on, on bare words whose two lowest bits are not
+ * theirs. */
+#define PAWL_N       32
+#define PAWL_L       pawl_word32_t
+#define PAWL_WORD(l) (l)
+#define PAWL_PREFIX  pawl_pl
+#define PAWL_LOW     2
+#include "pawl/lock_size.h"
+
+#define PAWL_N       64
+#define PAWL_L       pawl_word64_t
+#define PAWL_WORD(l) (l)
+#define PAWL_PREFIX  pawl_pl
+#define PAWL_LOW     2
+#include "pawl/lock_size.h"
+
+/* The pointer as these take it, whatever it points to, const and volatile included. */
+PAWL_INLINE pawl_word32_t *pawl_pl_word_32_(const volatile void *lock)
 {
-    return (uint32_t *)(uintptr_t)lock;
+    return (pawl_word32_t *)(uintptr_t)lock;
 }
 
-PAWL_INLINE uint64_t *pawl_pl_word_64_(const volatile void *lock)
+PAWL_INLINE pawl_word64_t *pawl_pl_word_64_(const volatile void *lock)
 {
-    return (uint64_t *)(uintptr_t)lock;
+    return (pawl_word64_t *)(uintptr_t)lock;
 }
 
 /* For each macro pl_NAME a function for each size: VOID for those that are statements, TAKE for the pl_take_
@@ -262,16 +278,16 @@ PAWL_PL_WAITS_(int, int)
 #undef PAWL_PL_WAIT_
 
 /* The low-overhead read/write lock: R and W only, in an unsigned long of which no bit is the application's.
- * unlock finds out by itself which of the two the caller holds. */
+ * unlock finds out by itself which of the two the caller holds: readers are counted exactly. SHR_BASE and
+ * EXC_BASE are what a word of 0 becomes by one reader and by a writer; a program may take the lock by
+ * exchanging 0 for one of them (HAProxy does). They follow from pawl/lock_size.h; a test compares. */
 #if __SIZEOF_LONG__ == 8
 #    define PAWL_PL_LORW_(op, lock) op##_64(pawl_pl_word_64_(lock))
-#    define PLOCK_LORW_SHR_BASE     ((unsigned long)PAWL_PL_READER_64)
-#    define PLOCK_LORW_EXC_BASE     ((unsigned long)PAWL_PL_WRITER_64)
 #else
 #    define PAWL_PL_LORW_(op, lock) op##_32(pawl_pl_word_32_(lock))
-#    define PLOCK_LORW_SHR_BASE     ((unsigned long)PAWL_PL_READER_32)
-#    define PLOCK_LORW_EXC_BASE     ((unsigned long)PAWL_PL_WRITER_32)
 #endif
+#define PLOCK_LORW_SHR_BASE (1UL << 8)
+#define PLOCK_LORW_EXC_BASE (3UL << 6)
 
 PAWL_INLINE void pl_lorw_rdlock(unsigned long *lock)
 {
