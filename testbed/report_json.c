@@ -139,7 +139,7 @@ static json_t *one_case(const struct tb_case_result *c, unsigned rounds)
     return o;
 }
 
-static json_t *machine(const struct tb_machine *m)
+static json_t *machine(const struct base_machine *m)
 {
     json_t *o = json_object();
 

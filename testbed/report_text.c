@@ -135,7 +135,7 @@ static void one_case(FILE *f, const struct tb_case_result *c, const struct tb_pl
 
 void tb_report_text(FILE *f, const struct tb_result *result)
 {
-    const struct tb_machine *m = &result->machine;
+    const struct base_machine *m = &result->machine;
 
     fprintf(f, "pawl %s testbed, %s\n%s%s%ld core%s%s, %s\n", PAWL_VERSION, m->date, m->cpu,
             *m->cpu ? ", " : "", m->cores, m->cores == 1 ? "" : "s",

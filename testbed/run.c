@@ -239,7 +239,7 @@ int tb_run(const struct tb_plan *plan, struct tb_result *result, struct tb_error
     }
     r->plan = plan;
     r->result = result;
-    tb_machine_read(&result->machine);
+    base_machine_read(&result->machine);
     for (size_t i = 0; i < plan->n_cases; i++) {
         r->loads += plan->cases[i].scenario->n_sides * (plan->rounds + 1);
     }

@@ -4,7 +4,7 @@
 #define PAWL_TESTBED_RUN_H
 
 #include "base/progress.h"
-#include "testbed/machine.h"
+#include "base/machine.h"
 #include "testbed/measure.h"
 #include "testbed/scenario.h"
 #include "testbed/workdir.h"
@@ -48,7 +48,7 @@ struct tb_case_result {
 
 struct tb_result {
     const struct tb_plan *plan;
-    struct tb_machine machine;
+    struct base_machine machine;
     char workdir[TB_WORKDIR_SIZE]; /* what --keep left; empty */
     struct tb_case_result *cases;  /* plan->n_cases */
     size_t n_done;                 /* cases measured to their end: all of them unless the run failed */

@@ -1,5 +1,5 @@
 /* Describes the machine. */
-#include "testbed/machine.h"
+#include "base/machine.h"
 
 #include "base/usage.h"
 
@@ -33,13 +33,18 @@ static void cpu_model(char *text, size_t size)
     }
 }
 
-void tb_machine_read(struct tb_machine *m)
+void base_machine_read(struct base_machine *m)
 {
     struct utsname u;
     struct tm tm;
     time_t now = time(NULL);
 
-    *m = (struct tb_machine){.cores = sysconf(_SC_NPROCESSORS_ONLN), .allowed = base_cores(getpid())};
+    *m = (struct base_machine){.cores = sysconf(_SC_NPROCESSORS_ONLN), .allowed = base_cores(getpid())};
+#ifdef __clang__
+    snprintf(m->compiler, sizeof m->compiler, "clang %s", __clang_version__);
+#else
+    snprintf(m->compiler, sizeof m->compiler, "gcc %s", __VERSION__);
+#endif
     if (uname(&u) == 0) {
         snprintf(m->kernel, sizeof m->kernel, "%s %s %s", u.sysname, u.release, u.machine);
     }

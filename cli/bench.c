@@ -1,0 +1,558 @@
+/* `pawl bench`: options and output; the work is bench/lock/run.h's. */
+#include "base/usage.h"
+#include "bench/lock/report_json.h"
+#include "bench/lock/report_text.h"
+#include "cli/cli.h"
+#include "load/units.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define QUICK_ROUNDS  1
+#define QUICK_TIME_MS 500
+#define QUICK_WARM_MS 200
+
+enum set { STANDARD, QUICK, FULL };
+
+struct arguments {
+    const char *cases, *locks, *threads; /* lists with commas, or NULL */
+    const char *json, *plot, *plock;
+    unsigned counts[BENCH_MAX_COUNTS]; /* --threads */
+    size_t n_counts;
+    unsigned rounds; /* 0: as the set has it */
+    unsigned warm_up_ms, time_ms;
+    uint64_t think_ns, section_ns;
+    unsigned write_percent;
+    bool has_think, has_section, has_writes, list, help;
+    enum set set;
+};
+
+static void usage(FILE *f)
+{
+    fputs("usage: pawl bench [OPTION...]\n"
+          "\n"
+          "Measures locks: this library's, the C library's and others', each under the same work, in rounds "
+          "that "
+          "go\n"
+          "through all locks. Prints throughput, waits, CPU and fairness. docs/bench.md tells the method.\n"
+          "\n"
+          "      --case NAME[,...]  these workloads, by a name that --list prints, or NAME/THREADS for one "
+          "number "
+          "of\n"
+          "                         threads (default: a choice from all)\n"
+          "      --lock NAME[,...]  these locks (default: all but builds with switches)\n"
+          "  -t, --threads N[,...]  these numbers of threads, in the cases that are about many\n"
+          "      --list             print the cases and locks there are, and what was left out\n"
+          "      --quick            within a minute: few cases, the most important locks, one short round\n"
+          "      --full             every case, number of threads and lock: hours\n"
+          "  -r, --rounds N         rounds (default 5; with --quick 1)\n"
+          "  -d, --time T           measure for T in each round: 2s, 500ms (default 2s; 6s with more threads "
+          "than "
+          "cores)\n"
+          "      --warmup T         after T of warming up (default 300ms; 2s with more threads than cores)\n"
+          "      --think T          mean time between operations, in the cases think (5us) and custom (0)\n"
+          "      --section T        time inside the lock, in the case custom (0)\n"
+          "      --writes P         per cent of operations that write, in the case custom (100)\n"
+          "      --plock DIR        measure plock, too: DIR has plock.h and atomic-ops.h (a C compiler is "
+          "needed)\n"
+          "      --json FILE        write everything to this file (- for standard output, instead of the "
+          "table)\n"
+          "      --plot DIR         draw plots into this directory (gnuplot is needed)\n"
+          "  -h, --help             this text\n"
+          "\n"
+          "Exit status: 0 done; 1 the run failed, or a lock let two in; 2 wrong usage.\n",
+          f);
+}
+
+static int bad(const char *what, const char *value, const char *expected)
+{
+    fprintf(stderr, "pawl bench: %s '%s': expected %s; `pawl bench --help` tells more\n", what, value,
+            expected);
+    return -1;
+}
+
+static int read_number(unsigned *out, const char *what, const char *value, unsigned low, unsigned high)
+{
+    char expected[64];
+    uint64_t n;
+
+    if (!load_read_number(value, low, high, &n)) {
+        snprintf(expected, sizeof expected, "a number from %u to %u", low, high);
+        return bad(what, value, expected);
+    }
+    *out = (unsigned)n;
+    return 0;
+}
+
+/* "5us", "200ns", "1.5ms" or 0. */
+static int read_time(uint64_t *out_ns, const char *what, const char *value, uint64_t low_ns, uint64_t high_ns,
+                     const char *expected)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    size_t digits = strspn(value, "0123456789.");
+    char number[32], *end;
+    double v;
+
+    if (!strcmp(value, "0") && low_ns == 0) {
+        *out_ns = 0;
+        return 0;
+    }
+    if (!digits || digits >= sizeof number || value[0] == '.' || value[digits - 1] == '.') {
+        return bad(what, value, expected);
+    }
+    memcpy(number, value, digits);
+    number[digits] = 0;
+    v = strtod(number, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && !*end; i++) {
+        if (!strcmp(value + digits, units[i].name) && v * units[i].ns >= (double)low_ns &&
+            v * units[i].ns <= (double)high_ns) {
+            *out_ns = (uint64_t)(v * units[i].ns + 0.5);
+            return 0;
+        }
+    }
+    return bad(what, value, expected);
+}
+
+static int read_ms(unsigned *out_ms, const char *what, const char *value, uint64_t low_ms)
+{
+    uint64_t ns;
+
+    if (read_time(&ns, what, value, low_ms * 1000000, UINT64_C(600000000000),
+                  "a time up to 600s, such as 2s or 500ms") < 0) {
+        return -1;
+    }
+    *out_ms = (unsigned)(ns / 1000000);
+    return 0;
+}
+
+/* The next of a list with commas into text; false at its end. An empty one is one, too. */
+static bool next_item(const char **list, char *text, size_t size)
+{
+    size_t len;
+
+    if (!*list) {
+        return false;
+    }
+    len = strcspn(*list, ",");
+    snprintf(text, size, "%.*s", (int)len, *list);
+    *list = (*list)[len] ? *list + len + 1 : NULL;
+    return true;
+}
+
+static int read_counts(struct arguments *a)
+{
+    const char *list = a->threads;
+    char item[64];
+
+    while (next_item(&list, item, sizeof item)) {
+        if (a->n_counts == BENCH_MAX_COUNTS) {
+            return bad("--threads", a->threads, "at most 16 numbers");
+        }
+        if (read_number(&a->counts[a->n_counts++], "--threads", item, 1, BENCH_MAX_THREADS) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+enum {
+    OPT_CASE = 256,
+    OPT_LOCK,
+    OPT_LIST,
+    OPT_QUICK,
+    OPT_FULL,
+    OPT_WARMUP,
+    OPT_THINK,
+    OPT_SECTION,
+    OPT_WRITES,
+    OPT_PLOCK,
+    OPT_JSON,
+    OPT_PLOT
+};
+
+static const struct option options[] = {
+    {"case", required_argument, NULL, OPT_CASE},
+    {"lock", required_argument, NULL, OPT_LOCK},
+    {"threads", required_argument, NULL, 't'},
+    {"list", no_argument, NULL, OPT_LIST},
+    {"quick", no_argument, NULL, OPT_QUICK},
+    {"full", no_argument, NULL, OPT_FULL},
+    {"rounds", required_argument, NULL, 'r'},
+    {"time", required_argument, NULL, 'd'},
+    {"warmup", required_argument, NULL, OPT_WARMUP},
+    {"think", required_argument, NULL, OPT_THINK},
+    {"section", required_argument, NULL, OPT_SECTION},
+    {"writes", required_argument, NULL, OPT_WRITES},
+    {"plock", required_argument, NULL, OPT_PLOCK},
+    {"json", required_argument, NULL, OPT_JSON},
+    {"plot", required_argument, NULL, OPT_PLOT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+#define SPAN "a time up to 100ms, such as 5us or 200ns"
+
+static int read_option(struct arguments *a, int option, const char *value)
+{
+    switch (option) {
+    case OPT_CASE:
+        a->cases = value;
+        return 0;
+    case OPT_LOCK:
+        a->locks = value;
+        return 0;
+    case 't':
+        a->threads = value;
+        a->n_counts = 0;
+        return read_counts(a);
+    case OPT_LIST:
+        a->list = true;
+        return 0;
+    case OPT_QUICK:
+        a->set = QUICK;
+        return 0;
+    case OPT_FULL:
+        a->set = FULL;
+        return 0;
+    case 'r':
+        return read_number(&a->rounds, "--rounds", value, 1, BENCH_MAX_ROUNDS);
+    case 'd':
+        return read_ms(&a->time_ms, "--time", value, 1);
+    case OPT_WARMUP:
+        return read_ms(&a->warm_up_ms, "--warmup", value, 0);
+    case OPT_THINK:
+        a->has_think = true;
+        return read_time(&a->think_ns, "--think", value, 0, 100000000, SPAN);
+    case OPT_SECTION:
+        a->has_section = true;
+        return read_time(&a->section_ns, "--section", value, 0, 100000000, SPAN);
+    case OPT_WRITES:
+        a->has_writes = true;
+        return read_number(&a->write_percent, "--writes", value, 0, 100);
+    case OPT_PLOCK:
+        a->plock = value;
+        return 0;
+    case OPT_JSON:
+        a->json = value;
+        return 0;
+    case OPT_PLOT:
+        a->plot = value;
+        return 0;
+    case 'h':
+        a->help = true;
+        return 0;
+    default:
+        fputs("pawl bench: `pawl bench --help` lists the options\n", stderr);
+        return -1;
+    }
+}
+
+static int read_arguments(struct arguments *a, int argc, char **argv)
+{
+    int option;
+
+    *a = (struct arguments){.warm_up_ms = BENCH_AUTO, .time_ms = BENCH_AUTO};
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "t:r:d:h", options, NULL)) != -1) {
+        if (read_option(a, option, optarg) < 0) {
+            return -1;
+        }
+    }
+    return optind < argc ? bad("argument", argv[optind], "options only") : 0;
+}
+
+static void list_counts(const unsigned *counts)
+{
+    for (size_t i = 0; counts[i]; i++) {
+        printf("%s%u", i ? "," : " ", counts[i]);
+    }
+}
+
+static void list(void)
+{
+    size_t n;
+    const struct bench_case *c = bench_cases(&n);
+    const struct bench_lock *const *locks;
+    const struct bench_left_out *out;
+
+    puts("cases (threads in all, by default, with --quick):");
+    for (size_t i = 0; i < n; i++) {
+        printf("  %-14s %s;", c[i].name, c[i].title);
+        list_counts(c[i].threads);
+        printf(";");
+        list_counts(c[i].few);
+        printf(";");
+        list_counts(c[i].quick);
+        putchar('\n');
+    }
+    puts("locks:");
+    locks = bench_locks(&n);
+    for (size_t i = 0; i < n; i++) {
+        printf("  %-18s %4zu bytes  %s%s%s\n", locks[i]->name, locks[i]->size, locks[i]->what,
+               locks[i]->note ? "; " : "", locks[i]->note ? locks[i]->note : "");
+    }
+    out = bench_locks_left_out(&n);
+    for (size_t i = 0; i < n; i++) {
+        printf("  %-18s left out: %s\n", out[i].name, out[i].why);
+    }
+}
+
+static int add_point(struct bench_plan *plan, const struct arguments *a, const struct bench_case *named,
+                     unsigned threads)
+{
+    struct bench_case c = *named;
+
+    if (plan->n_points == BENCH_MAX_POINTS) {
+        return bad("--case", named->name, "fewer cases and numbers of threads: 64 at most");
+    }
+    if (a->has_think && (c.think_ns || c.named_only)) {
+        c.think_ns = (unsigned)a->think_ns;
+    }
+    if (c.named_only) {
+        c.section_ns = (unsigned)a->section_ns;
+        c.write_percent = a->has_writes ? a->write_percent : c.write_percent;
+    }
+    bench_point_make(&plan->points[plan->n_points++], &c, threads);
+    return 0;
+}
+
+/* A case is about many threads where it does not set their number itself. */
+static bool takes_threads(const struct bench_case *c)
+{
+    return c->type == BENCH_CONTEND && !c->writers && !c->readers;
+}
+
+static int add_counts(struct bench_plan *plan, const struct arguments *a, const struct bench_case *c,
+                      const unsigned *counts)
+{
+    if (a->n_counts && takes_threads(c)) {
+        for (size_t i = 0; i < a->n_counts; i++) {
+            if (add_point(plan, a, c, a->counts[i]) < 0) {
+                return -1;
+            }
+        }
+        return 0;
+    }
+    for (size_t i = 0; counts[i]; i++) {
+        if (add_point(plan, a, c, counts[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* "NAME" or "NAME/THREADS". */
+static int add_named(struct bench_plan *plan, const struct arguments *a, char *name)
+{
+    char *slash = strchr(name, '/');
+    const struct bench_case *c;
+    unsigned threads;
+
+    if (slash) {
+        *slash = 0;
+    }
+    c = bench_case_find(name);
+    if (!c) {
+        return bad("--case", name, "names that `pawl bench --list` prints");
+    }
+    if (!slash) {
+        return add_counts(plan, a, c, c->threads);
+    }
+    if (!takes_threads(c)) {
+        return bad("--case", name, "no number of threads behind this name: it sets them itself");
+    }
+    return read_number(&threads, "--case: the threads", slash + 1, 1, BENCH_MAX_THREADS) < 0
+               ? -1
+               : add_point(plan, a, c, threads);
+}
+
+static int choose_points(struct bench_plan *plan, const struct arguments *a)
+{
+    const char *rest = a->cases;
+    const struct bench_case *cases;
+    char item[BENCH_LABEL_SIZE];
+    size_t n;
+
+    while (next_item(&rest, item, sizeof item)) {
+        if (add_named(plan, a, item) < 0) {
+            return -1;
+        }
+    }
+    cases = bench_cases(&n);
+    for (size_t i = 0; i < n && !a->cases; i++) {
+        const struct bench_case *c = &cases[i];
+        const unsigned *counts = a->set == QUICK ? c->quick : a->set == FULL ? c->threads : c->few;
+
+        if (!c->named_only && counts[0] && add_counts(plan, a, c, counts) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* What --quick measures: each kind of lock once. */
+static bool is_quick(const struct bench_lock *l)
+{
+    static const char *const names[] = {"none",   "atomics",   "pawl",      "pawl64", "mutex",
+                                        "rwlock", "ck-pflock", "ck-ticket", "plock64"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(l->name, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_lock(struct bench_plan *plan, const struct bench_lock *lock)
+{
+    for (size_t i = 0; i < plan->n_locks; i++) {
+        if (plan->locks[i] == lock) {
+            return 0;
+        }
+    }
+    if (plan->n_locks == BENCH_MAX_LOCKS) {
+        return bad("--lock", lock->name, "fewer locks");
+    }
+    plan->locks[plan->n_locks++] = lock;
+    return 0;
+}
+
+static int choose_locks(struct bench_plan *plan, const struct arguments *a)
+{
+    const char *rest = a->locks;
+    const struct bench_lock *const *all;
+    char item[64];
+    size_t n;
+
+    while (next_item(&rest, item, sizeof item)) {
+        const struct bench_lock *lock = bench_lock_find(item);
+
+        if (!lock) {
+            return bad("--lock", item, "names that `pawl bench --list` prints");
+        }
+        if (add_lock(plan, lock) < 0) {
+            return -1;
+        }
+    }
+    all = bench_locks(&n);
+    for (size_t i = 0; i < n && !a->locks; i++) {
+        bool wanted =
+            a->set == FULL || (a->set == QUICK ? is_quick(all[i]) : !(all[i]->flags & BENCH_VARIANT));
+
+        if (wanted && add_lock(plan, all[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_plan(struct bench_plan *plan, const struct arguments *a)
+{
+    bool quick = a->set == QUICK;
+    double cores = base_cores(getpid());
+
+    plan->rounds = a->rounds ? a->rounds : quick ? QUICK_ROUNDS : 5;
+    plan->time_ms = a->time_ms != BENCH_AUTO ? a->time_ms : quick ? QUICK_TIME_MS : BENCH_AUTO;
+    plan->warm_up_ms = a->warm_up_ms != BENCH_AUTO ? a->warm_up_ms : quick ? QUICK_WARM_MS : BENCH_AUTO;
+    plan->cores = cores > 0 ? cores : 1;
+    return choose_points(plan, a) < 0 || choose_locks(plan, a) < 0 ? -1 : 0;
+}
+
+static void print_point(void *ctx, const struct bench_result *r, const struct bench_point_result *p)
+{
+    bench_report_point(ctx, r, p);
+}
+
+static int write_json(const struct arguments *a, const struct bench_result *r)
+{
+    size_t n;
+    const struct bench_left_out *out = bench_locks_left_out(&n);
+    json_t *report = bench_report_json(r, out, n);
+    bool to_stdout = !strcmp(a->json, "-");
+    FILE *f = to_stdout ? stdout : fopen(a->json, "we");
+    int rc = -1;
+
+    if (!report) {
+        errno = ENOMEM;
+    } else if (f && json_dumpf(report, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
+        fputc('\n', f);
+        rc = 0;
+    }
+    if (f && (fflush(f) || ferror(f))) {
+        rc = -1;
+    }
+    if (f && !to_stdout && fclose(f)) {
+        rc = -1;
+    }
+    json_decref(report);
+    if (rc < 0) {
+        fprintf(stderr, "pawl bench: %s: %s\n", a->json, strerror(errno));
+    }
+    return rc;
+}
+
+static int run(const struct arguments *a)
+{
+    struct bench_plan *plan = calloc(1, sizeof *plan);
+    struct bench_result *r = calloc(1, sizeof *r);
+    struct base_progress progress;
+    bool table = !a->json || strcmp(a->json, "-") != 0;
+    int status = 2;
+    size_t n;
+
+    base_progress_start(&progress, STDERR_FILENO);
+    if (!plan || !r) {
+        fputs("pawl bench: out of memory\n", stderr);
+        status = 1;
+    } else if (make_plan(plan, a) == 0) {
+        const struct bench_left_out *out = bench_locks_left_out(&n);
+
+        plan->progress = &progress;
+        if (table) {
+            bench_report_head(stdout, plan, out, n);
+            fflush(stdout);
+        }
+        status = bench_run(plan, r, table ? print_point : NULL, stdout) < 0;
+        base_progress_clear(&progress);
+        if (status) {
+            fprintf(stderr, "pawl bench: %s\n", r->error);
+        } else if (r->broken) {
+            fputs("pawl bench: a lock let two in; see the table\n", stderr);
+            status = 1;
+        }
+        if (a->json && write_json(a, r) < 0) {
+            status = 1;
+        }
+    }
+    if (r) {
+        bench_result_free(r);
+    }
+    free(r);
+    free(plan);
+    return status;
+}
+
+int cli_bench(int argc, char **argv)
+{
+    struct arguments a;
+
+    if (read_arguments(&a, argc, argv) < 0) {
+        return 2;
+    }
+    if (a.help) {
+        usage(stdout);
+        return 0;
+    }
+    if (a.list) {
+        list();
+        return 0;
+    }
+    return run(&a);
+}
