@@ -2,6 +2,8 @@
  * of two atomic additions, in turn; the shortest of each counts, for what disturbs a batch can only lengthen
  * it. A second thread is there in any case: the C library leaves out the atomics of a process that has only
  * one. */
+#include "base/clock.h"
+#include "bench/lock/locks.h"
 #include "bench/lock/trial.h"
 
 #include <math.h>
