@@ -19,11 +19,12 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool have_key;
 
-/* Destructors of other keys may still use locks: waits for the last round of them. */
+/* Destructors of other keys may still use locks: waits for the last round but one (the last is where the thread
+ * sanitizer ends, whose functions this needs). */
 static void thread_ends(void *t_)
 {
     struct lib_thread *t = t_;
-    if (++mine.endings < PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(key, t)) {
+    if (++mine.endings < PTHREAD_DESTRUCTOR_ITERATIONS - 1 && !pthread_setspecific(key, t)) {
         return;
     }
     if (pawl_lib_enter() != t) {

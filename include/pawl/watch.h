@@ -132,20 +132,39 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
         return ok;                                                                                   \
     }
 
-/* Every operation of the locks, one a line. */
-#define PAWL_WATCH_ALL_(type, bits)                                     \
-    PAWL_WATCH_LOCK_(pawl_read, READ, type, bits)                       \
-    PAWL_WATCH_LOCK_(pawl_seek, SEEK, type, bits)                       \
-    PAWL_WATCH_LOCK_(pawl_write, WRITE, type, bits)                     \
-    PAWL_WATCH_LOCK_(pawl_atomic, ATOMIC, type, bits)                   \
-    PAWL_WATCH_UNLOCK_(pawl_read, READ, type, bits)                     \
-    PAWL_WATCH_UNLOCK_(pawl_seek, SEEK, type, bits)                     \
-    PAWL_WATCH_UNLOCK_(pawl_write, WRITE, type, bits)                   \
-    PAWL_WATCH_UNLOCK_(pawl_atomic, ATOMIC, type, bits)                 \
-    PAWL_WATCH_TURN_(pawl_seek_to_write, SEEK, WRITE, LOCK, type, bits) \
-    PAWL_WATCH_TURN_(pawl_write_to_seek, WRITE, SEEK, SURE, type, bits) \
-    PAWL_WATCH_TURN_(pawl_write_to_read, WRITE, READ, SURE, type, bits) \
-    PAWL_WATCH_TURN_(pawl_seek_to_read, SEEK, READ, SURE, type, bits)
+/* Every operation of the locks, one a line. A transition whose kind is LOCK may wait. */
+#define PAWL_WATCH_ALL_(type, bits)                                           \
+    PAWL_WATCH_LOCK_(pawl_read, READ, type, bits)                             \
+    PAWL_WATCH_LOCK_(pawl_seek, SEEK, type, bits)                             \
+    PAWL_WATCH_LOCK_(pawl_write, WRITE, type, bits)                           \
+    PAWL_WATCH_LOCK_(pawl_atomic, ATOMIC, type, bits)                         \
+    PAWL_WATCH_LOCK_(pawl_join, JOIN, type, bits)                             \
+    PAWL_WATCH_UNTIL_(pawl_read, READ, type, bits)                            \
+    PAWL_WATCH_UNTIL_(pawl_seek, SEEK, type, bits)                            \
+    PAWL_WATCH_UNTIL_(pawl_write, WRITE, type, bits)                          \
+    PAWL_WATCH_UNTIL_(pawl_atomic, ATOMIC, type, bits)                        \
+    PAWL_WATCH_UNTIL_(pawl_join, JOIN, type, bits)                            \
+    PAWL_WATCH_UNLOCK_(pawl_read, READ, type, bits)                           \
+    PAWL_WATCH_UNLOCK_(pawl_seek, SEEK, type, bits)                           \
+    PAWL_WATCH_UNLOCK_(pawl_write, WRITE, type, bits)                         \
+    PAWL_WATCH_UNLOCK_(pawl_atomic, ATOMIC, type, bits)                       \
+    PAWL_WATCH_UNLOCK_(pawl_join, JOIN, type, bits)                           \
+    PAWL_WATCH_UNLOCK_(pawl_claim, CLAIM, type, bits)                         \
+    PAWL_WATCH_TURN_(pawl_seek_to_write, SEEK, WRITE, LOCK, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_write_to_seek, WRITE, SEEK, SURE, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_write_to_read, WRITE, READ, SURE, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_seek_to_read, SEEK, READ, SURE, type, bits)         \
+    PAWL_WATCH_TURN_(pawl_read_to_join, READ, JOIN, LOCK, type, bits)         \
+    PAWL_WATCH_TURN_(pawl_read_to_claim, READ, CLAIM, LOCK, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_join_to_claim, JOIN, CLAIM, SURE, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_claim_to_atomic, CLAIM, ATOMIC, LOCK, type, bits)   \
+    PAWL_WATCH_TURN_(pawl_atomic_to_read, ATOMIC, READ, LOCK, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_atomic_to_join, ATOMIC, JOIN, SURE, type, bits)     \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_seek, READ, SEEK, type, bits)       \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_write, READ, WRITE, type, bits)     \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_atomic, READ, ATOMIC, type, bits)   \
+    PAWL_WATCH_TURN_UNTIL_(pawl_seek_to_write_until, SEEK, WRITE, type, bits) \
+    PAWL_WATCH_TURN_UNTIL_(pawl_read_to_write_until, READ, WRITE, type, bits)
 
 PAWL_WATCH_ALL_(pawl_lock_t, 32)
 PAWL_WATCH_ALL_(pawl_lock64_t, 64)
@@ -172,20 +191,40 @@ PAWL_WATCH_ALL_(pawl_lock64_t, 64)
         }
 PAWL_WATCHED_1_(void, pawl_read_lock)
 PAWL_WATCHED_1_(bool, pawl_read_trylock)
+PAWL_WATCHED_2_(pawl_read_lock_until)
 PAWL_WATCHED_1_(void, pawl_read_unlock)
 PAWL_WATCHED_1_(void, pawl_seek_lock)
 PAWL_WATCHED_1_(bool, pawl_seek_trylock)
+PAWL_WATCHED_2_(pawl_seek_lock_until)
 PAWL_WATCHED_1_(void, pawl_seek_unlock)
 PAWL_WATCHED_1_(void, pawl_write_lock)
 PAWL_WATCHED_1_(bool, pawl_write_trylock)
+PAWL_WATCHED_2_(pawl_write_lock_until)
 PAWL_WATCHED_1_(void, pawl_write_unlock)
 PAWL_WATCHED_1_(void, pawl_atomic_lock)
 PAWL_WATCHED_1_(bool, pawl_atomic_trylock)
+PAWL_WATCHED_2_(pawl_atomic_lock_until)
 PAWL_WATCHED_1_(void, pawl_atomic_unlock)
+PAWL_WATCHED_1_(void, pawl_join_lock)
+PAWL_WATCHED_1_(bool, pawl_join_trylock)
+PAWL_WATCHED_2_(pawl_join_lock_until)
+PAWL_WATCHED_1_(void, pawl_join_unlock)
+PAWL_WATCHED_1_(void, pawl_claim_unlock)
 PAWL_WATCHED_1_(void, pawl_seek_to_write)
 PAWL_WATCHED_1_(void, pawl_write_to_seek)
 PAWL_WATCHED_1_(void, pawl_write_to_read)
 PAWL_WATCHED_1_(void, pawl_seek_to_read)
+PAWL_WATCHED_1_(void, pawl_read_to_join)
+PAWL_WATCHED_1_(void, pawl_read_to_claim)
+PAWL_WATCHED_1_(void, pawl_join_to_claim)
+PAWL_WATCHED_1_(void, pawl_claim_to_atomic)
+PAWL_WATCHED_1_(void, pawl_atomic_to_read)
+PAWL_WATCHED_1_(void, pawl_atomic_to_join)
+PAWL_WATCHED_1_(bool, pawl_read_try_to_seek)
+PAWL_WATCHED_1_(bool, pawl_read_try_to_write)
+PAWL_WATCHED_1_(bool, pawl_read_try_to_atomic)
+PAWL_WATCHED_2_(pawl_seek_to_write_until)
+PAWL_WATCHED_2_(pawl_read_to_write_until)
 #    define PAWL_WATCHED_(name, l)                 name##_watched_((l), PAWL_SITE_)
 #    define PAWL_WATCHED_UNTIL_(name, l, deadline) name##_watched_((l), (deadline), PAWL_SITE_)
 #else
@@ -198,26 +237,44 @@ PAWL_WATCHED_1_(void, pawl_seek_to_read)
 #define pawl_read_lock(l) PAWL_WATCHED_(pawl_read_lock, l)
 #undef pawl_read_trylock
 #define pawl_read_trylock(l) PAWL_WATCHED_(pawl_read_trylock, l)
+#undef pawl_read_lock_until
+#define pawl_read_lock_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_read_lock_until, l, deadline)
 #undef pawl_read_unlock
 #define pawl_read_unlock(l) PAWL_WATCHED_(pawl_read_unlock, l)
 #undef pawl_seek_lock
 #define pawl_seek_lock(l) PAWL_WATCHED_(pawl_seek_lock, l)
 #undef pawl_seek_trylock
 #define pawl_seek_trylock(l) PAWL_WATCHED_(pawl_seek_trylock, l)
+#undef pawl_seek_lock_until
+#define pawl_seek_lock_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_seek_lock_until, l, deadline)
 #undef pawl_seek_unlock
 #define pawl_seek_unlock(l) PAWL_WATCHED_(pawl_seek_unlock, l)
 #undef pawl_write_lock
 #define pawl_write_lock(l) PAWL_WATCHED_(pawl_write_lock, l)
 #undef pawl_write_trylock
 #define pawl_write_trylock(l) PAWL_WATCHED_(pawl_write_trylock, l)
+#undef pawl_write_lock_until
+#define pawl_write_lock_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_write_lock_until, l, deadline)
 #undef pawl_write_unlock
 #define pawl_write_unlock(l) PAWL_WATCHED_(pawl_write_unlock, l)
 #undef pawl_atomic_lock
 #define pawl_atomic_lock(l) PAWL_WATCHED_(pawl_atomic_lock, l)
 #undef pawl_atomic_trylock
 #define pawl_atomic_trylock(l) PAWL_WATCHED_(pawl_atomic_trylock, l)
+#undef pawl_atomic_lock_until
+#define pawl_atomic_lock_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_atomic_lock_until, l, deadline)
 #undef pawl_atomic_unlock
 #define pawl_atomic_unlock(l) PAWL_WATCHED_(pawl_atomic_unlock, l)
+#undef pawl_join_lock
+#define pawl_join_lock(l) PAWL_WATCHED_(pawl_join_lock, l)
+#undef pawl_join_trylock
+#define pawl_join_trylock(l) PAWL_WATCHED_(pawl_join_trylock, l)
+#undef pawl_join_lock_until
+#define pawl_join_lock_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_join_lock_until, l, deadline)
+#undef pawl_join_unlock
+#define pawl_join_unlock(l) PAWL_WATCHED_(pawl_join_unlock, l)
+#undef pawl_claim_unlock
+#define pawl_claim_unlock(l) PAWL_WATCHED_(pawl_claim_unlock, l)
 #undef pawl_seek_to_write
 #define pawl_seek_to_write(l) PAWL_WATCHED_(pawl_seek_to_write, l)
 #undef pawl_write_to_seek
@@ -226,5 +283,27 @@ PAWL_WATCHED_1_(void, pawl_seek_to_read)
 #define pawl_write_to_read(l) PAWL_WATCHED_(pawl_write_to_read, l)
 #undef pawl_seek_to_read
 #define pawl_seek_to_read(l) PAWL_WATCHED_(pawl_seek_to_read, l)
+#undef pawl_read_to_join
+#define pawl_read_to_join(l) PAWL_WATCHED_(pawl_read_to_join, l)
+#undef pawl_read_to_claim
+#define pawl_read_to_claim(l) PAWL_WATCHED_(pawl_read_to_claim, l)
+#undef pawl_join_to_claim
+#define pawl_join_to_claim(l) PAWL_WATCHED_(pawl_join_to_claim, l)
+#undef pawl_claim_to_atomic
+#define pawl_claim_to_atomic(l) PAWL_WATCHED_(pawl_claim_to_atomic, l)
+#undef pawl_atomic_to_read
+#define pawl_atomic_to_read(l) PAWL_WATCHED_(pawl_atomic_to_read, l)
+#undef pawl_atomic_to_join
+#define pawl_atomic_to_join(l) PAWL_WATCHED_(pawl_atomic_to_join, l)
+#undef pawl_read_try_to_seek
+#define pawl_read_try_to_seek(l) PAWL_WATCHED_(pawl_read_try_to_seek, l)
+#undef pawl_read_try_to_write
+#define pawl_read_try_to_write(l) PAWL_WATCHED_(pawl_read_try_to_write, l)
+#undef pawl_read_try_to_atomic
+#define pawl_read_try_to_atomic(l) PAWL_WATCHED_(pawl_read_try_to_atomic, l)
+#undef pawl_seek_to_write_until
+#define pawl_seek_to_write_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_seek_to_write_until, l, deadline)
+#undef pawl_read_to_write_until
+#define pawl_read_to_write_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_read_to_write_until, l, deadline)
 
 #endif
