@@ -86,6 +86,16 @@ PAWL_INLINE void pawl_cpu_relax(void)
 #    endif
 }
 
+/* Fetches a word that is about to be changed, so that a look at it before does not fetch it twice. */
+PAWL_INLINE void pawl_prefetch_write(const void *p)
+{
+#    if defined(__x86_64__)
+    __asm__ volatile("prefetchw (%0)" : : "r"(p)); /* does nothing on the oldest, and is never an error */
+#    else
+    __builtin_prefetch(p, 1);
+#    endif
+}
+
 /* Under -std=c11 the C library declares neither syscall() nor clock_gettime(): these stand for them under
  * names of our own, bound to the same symbols. */
 struct pawl_timespec {

@@ -7,10 +7,12 @@
 
 #include "pawl/atomic.h"
 
-/* First and longest wait between two looks at the word, and the time spent spinning before a waiter goes to
- * sleep (about what a sleep and a wake-up cost). Nanoseconds. */
+/* First wait between two looks at the word, and the longest while it may come free at any moment: whoever
+ * waits then mostly waits for one short critical section. Each look takes the word's cache line from those
+ * who use it, so the waits grow with the time already spent: by an eighth of it, and by half of it once it is
+ * longer than the spin limit, after which a waiter usually goes to sleep. Nanoseconds. */
 #define PAWL_BACKOFF_FIRST 60u
-#define PAWL_BACKOFF_MAX   1000u
+#define PAWL_BACKOFF_STEP  200u
 #define PAWL_SPIN_LIMIT    4000u
 
 struct pawl_backoff {
@@ -47,8 +49,8 @@ PAWL_INLINE void pawl_backoff_init(struct pawl_backoff *b)
     b->spent = 0;
 }
 
-/* Waits one step. Returns false once the spin limit is used up: the waiter should sleep, or go on at this
- * pace. */
+/* Waits one step. Returns false once the spin limit is used up: the waiter should sleep, or go on, ever more
+ * rarely. */
 PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
 {
 #ifdef PAWL_DISABLE_EBO
@@ -63,9 +65,10 @@ PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
         pawl_cpu_relax();
     }
     const uint32_t step = b->wait;
-    b->wait = b->wait * 2 > PAWL_BACKOFF_MAX ? PAWL_BACKOFF_MAX : b->wait * 2;
+    uint32_t most = PAWL_BACKOFF_STEP + (b->spent > PAWL_SPIN_LIMIT ? b->spent / 2 : b->spent / 8);
+    b->wait = b->wait * 2 > most ? most : b->wait * 2;
 #endif
-    if (b->spent < PAWL_SPIN_LIMIT) {
+    if (b->spent < (1u << 18)) { /* no wait is longer than an eighth of a millisecond */
         b->spent += step;
     }
     return b->spent < PAWL_SPIN_LIMIT;

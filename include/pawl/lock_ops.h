@@ -16,18 +16,6 @@ PAWL_INLINE bool PAWL_F(read_lock_until)(PAWL_L *l, uint64_t deadline)
     return !(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)) || PAWL_F(wait_read)(PAWL_WORD(l), v, deadline);
 }
 
-/* Takes a kind if it is free and nothing in `refuse` is there; never waits. */
-PAWL_INLINE bool PAWL_F(try_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse)
-{
-    PAWL_T v = PAWL_A(load_relaxed)(word);
-    while (PAWL_F(free_for_)(v, kind, false) && !(v & refuse)) {
-        if (PAWL_A(cas_acquire)(word, &v, (PAWL_T)(v + PAWL_F(grant_)(kind)))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 PAWL_INLINE bool PAWL_F(read_trylock)(PAWL_L *l)
 {
     return PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_READ, 0);

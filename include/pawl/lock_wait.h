@@ -38,6 +38,7 @@ PAWL_NOINLINE void PAWL_F(gave_)(PAWL_WT *word, PAWL_T v, PAWL_T less)
 /* Gives `less` back: what was held, or the difference to what is held from now on. */
 PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
 {
+    pawl_prefetch_write(word); /* so that the look does not cost a transfer of its own */
     if (__builtin_expect(!!(PAWL_A(load_relaxed)(word) & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
         PAWL_F(give_slow_)(word, less);
         return;
@@ -64,6 +65,18 @@ PAWL_NOINLINE void PAWL_F(pass_on_)(PAWL_WT *word)
     } while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_QUEUE)));
     /* One that went to sleep before the mark was taken away would sleep for ever. */
     pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE);
+}
+
+/* Takes a kind if it is free and nothing in `refuse` is there; never waits. */
+PAWL_INLINE bool PAWL_F(try_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse)
+{
+    PAWL_T v = PAWL_A(load_relaxed)(word);
+    while (PAWL_F(free_for_)(v, kind, false) && !(v & refuse)) {
+        if (PAWL_A(cas_acquire)(word, &v, (PAWL_T)(v + PAWL_F(grant_)(kind)))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 struct PAWL_F(waiter_) {
@@ -140,6 +153,10 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
         pawl_backoff_init(&w->spin);
         return;
     }
+    if (!w->turn && !(v & PAWL_QUEUE) &&
+        (w->busy ? now < w->due : now < w->due - PAWL_TURN_NS + PAWL_ALONE_NS)) {
+        return; /* nobody waits behind: goes on looking, ever more rarely */
+    }
     if (w->busy && !w->turn) {
         pawl_sleep_until(pawl_earlier_(now + w->nap < w->due ? now + w->nap : w->due, w->deadline));
         w->nap = w->nap * 2;
@@ -173,6 +190,9 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
  * and everybody would burn the CPU until it is. */
 PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t deadline)
 {
+    if (PAWL_F(try_)(word, kind, 0)) {
+        return true;
+    }
     struct PAWL_F(waiter_) w = {kind, false, false, false, false, 0, deadline, 0, PAWL_NAP_MIN, {0, 0}};
     pawl_backoff_init(&w.spin);
     PAWL_T v = PAWL_A(load_relaxed)(word), last = v;
@@ -226,7 +246,7 @@ PAWL_WAITING bool PAWL_F(wait_readers)(PAWL_WT *word, uint64_t deadline)
         if (empty) {
             break;
         }
-        if (pawl_backoff_step(&b)) {
+        if (pawl_backoff_step(&b) || b.spent < PAWL_DRAIN_NS) {
             continue;
         }
         if (deadline && pawl_clock_ns() >= deadline) {
@@ -309,11 +329,11 @@ PAWL_WAITING bool PAWL_F(wait_write)(PAWL_WT *word, uint64_t deadline)
     if (!PAWL_F(wait_)(word, PAWL_KIND_WRITE, deadline)) {
         return false;
     }
-    if (!PAWL_F(wait_readers)(word, deadline)) {
-        PAWL_F(give_)(word, PAWL_S | PAWL_W);
-        return false;
+    if (!(PAWL_A(load_acquire)(word) & PAWL_R_MASK) || PAWL_F(wait_readers)(word, deadline)) {
+        return true;
     }
-    return true;
+    PAWL_F(give_)(word, PAWL_S | PAWL_W);
+    return false;
 }
 
 /* The quick step added a reader and met v: either that was allowed after all, or it is taken back and waits.

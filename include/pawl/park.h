@@ -9,12 +9,18 @@
 
 /* The head of those who wait is due after this time: then nobody overtakes it but those already inside.
  * Nanoseconds. */
-#define PAWL_TURN_NS 1000000u
+#define PAWL_TURN_NS  1000000u
+
+/* How long a head goes on looking before it sleeps, when nobody waits behind it; and how long one that has
+ * claimed W looks for the readers inside to leave, since it keeps everybody else out. About what it costs to
+ * be woken, on a virtual machine. Nanoseconds. */
+#define PAWL_ALONE_NS 100000u
+#define PAWL_DRAIN_NS 30000u
 
 /* First nap of a head that finds the lock busy, each next one twice as long; and of one that cannot get to
  * sleep because the word changes faster, after that many attempts. Nanoseconds. */
-#define PAWL_NAP_MIN 50000u
-#define PAWL_MISSES  8u
+#define PAWL_NAP_MIN  50000u
+#define PAWL_MISSES   8u
 
 /* The functions that wait are real ones under their own names, so that a profile shows waiting apart from
  * work. PAWL_INLINE_WAIT puts them into the caller, and so does PAWL_DISABLE_EBO, which is for finding out
