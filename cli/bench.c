@@ -1,5 +1,7 @@
 /* `pawl bench`: options and output; the work is bench/lock/run.h's. */
 #include "base/usage.h"
+#include "bench/lock/plock.h"
+#include "bench/lock/plot.h"
 #include "bench/lock/report_json.h"
 #include "bench/lock/report_text.h"
 #include "cli/cli.h"
@@ -279,7 +281,7 @@ static void list(void)
     size_t n;
     const struct bench_case *c = bench_cases(&n);
     const struct bench_lock *const *locks;
-    const struct bench_left_out *out;
+    struct bench_left_out out[BENCH_MAX_LEFT_OUT];
 
     puts("cases (threads in all, by default, with --quick):");
     for (size_t i = 0; i < n; i++) {
@@ -297,7 +299,7 @@ static void list(void)
         printf("  %-18s %4zu bytes  %s%s%s\n", locks[i]->name, locks[i]->size, locks[i]->what,
                locks[i]->note ? "; " : "", locks[i]->note ? locks[i]->note : "");
     }
-    out = bench_locks_left_out(&n);
+    n = bench_locks_left_out(out);
     for (size_t i = 0; i < n; i++) {
         printf("  %-18s left out: %s\n", out[i].name, out[i].why);
     }
@@ -472,9 +474,8 @@ static void print_point(void *ctx, const struct bench_result *r, const struct be
 
 static int write_json(const struct arguments *a, const struct bench_result *r)
 {
-    size_t n;
-    const struct bench_left_out *out = bench_locks_left_out(&n);
-    json_t *report = bench_report_json(r, out, n);
+    struct bench_left_out out[BENCH_MAX_LEFT_OUT];
+    json_t *report = bench_report_json(r, out, bench_locks_left_out(out));
     bool to_stdout = !strcmp(a->json, "-");
     FILE *f = to_stdout ? stdout : fopen(a->json, "we");
     int rc = -1;
@@ -498,38 +499,92 @@ static int write_json(const struct arguments *a, const struct bench_result *r)
     return rc;
 }
 
+/* The machine, what is left out, and how long it will take. */
+static void print_head(const struct bench_plan *plan)
+{
+    struct bench_left_out out[BENCH_MAX_LEFT_OUT];
+    double seconds = bench_plan_seconds(plan);
+
+    bench_report_head(stdout, plan, out, bench_locks_left_out(out));
+    printf("%zu locks, %zu points, %u round%s: about %.0f %s\n", plan->n_locks, plan->n_points, plan->rounds,
+           plan->rounds == 1 ? "" : "s", seconds < 120 ? seconds : seconds / 60, seconds < 120 ? "s" : "min");
+    fflush(stdout);
+}
+
+/* What has to be there before hours are spent. */
+static int prepare(const struct arguments *a)
+{
+    const struct bench_lock *plock[BENCH_PLOCK_LOCKS];
+    char error[2000];
+
+    if ((a->plock && bench_plock_load(a->plock, plock, error, sizeof error) < 0) ||
+        (a->plot && bench_plot_prepare(a->plot, error, sizeof error) < 0)) {
+        fprintf(stderr, "pawl bench: %s\n", error);
+        return -1;
+    }
+    for (size_t i = 0; a->plock && i < BENCH_PLOCK_LOCKS; i++) {
+        bench_locks_add(plock[i]);
+    }
+    return 0;
+}
+
+/* Everything but the tables. */
+static int write_reports(const struct arguments *a, const struct bench_result *r)
+{
+    char error[2000];
+    int rc = a->json ? write_json(a, r) : 0;
+
+    if (a->plot && r->n_done) {
+        if (bench_plot(r, a->plot, error, sizeof error) < 0) {
+            fprintf(stderr, "pawl bench: %s\n", error);
+            rc = -1;
+        }
+    }
+    return rc;
+}
+
+static int run_plan(const struct arguments *a, const struct bench_plan *plan, struct bench_result *r)
+{
+    bool table = !a->json || strcmp(a->json, "-") != 0;
+    int rc;
+
+    if (table) {
+        print_head(plan);
+    }
+    rc = bench_run(plan, r, table ? print_point : NULL, stdout);
+    base_progress_clear(plan->progress);
+    if (rc < 0) {
+        fprintf(stderr, "pawl bench: %s\n", r->error);
+    } else if (r->broken) {
+        fputs("pawl bench: a lock let two in; see the table\n", stderr);
+        rc = -1;
+    }
+    if (write_reports(a, r) < 0) {
+        rc = -1;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "pawl bench: the tables could not be written to standard output: %s\n",
+                strerror(errno));
+        rc = -1;
+    }
+    return rc < 0 ? 1 : 0;
+}
+
 static int run(const struct arguments *a)
 {
     struct bench_plan *plan = calloc(1, sizeof *plan);
     struct bench_result *r = calloc(1, sizeof *r);
     struct base_progress progress;
-    bool table = !a->json || strcmp(a->json, "-") != 0;
-    int status = 2;
-    size_t n;
+    int status = 1;
 
     base_progress_start(&progress, STDERR_FILENO);
     if (!plan || !r) {
         fputs("pawl bench: out of memory\n", stderr);
-        status = 1;
-    } else if (make_plan(plan, a) == 0) {
-        const struct bench_left_out *out = bench_locks_left_out(&n);
-
+    } else if (make_plan(plan, a) < 0) {
+        status = 2;
+    } else {
         plan->progress = &progress;
-        if (table) {
-            bench_report_head(stdout, plan, out, n);
-            fflush(stdout);
-        }
-        status = bench_run(plan, r, table ? print_point : NULL, stdout) < 0;
-        base_progress_clear(&progress);
-        if (status) {
-            fprintf(stderr, "pawl bench: %s\n", r->error);
-        } else if (r->broken) {
-            fputs("pawl bench: a lock let two in; see the table\n", stderr);
-            status = 1;
-        }
-        if (a->json && write_json(a, r) < 0) {
-            status = 1;
-        }
+        status = run_plan(a, plan, r);
     }
     if (r) {
         bench_result_free(r);
@@ -549,6 +604,9 @@ int cli_bench(int argc, char **argv)
     if (a.help) {
         usage(stdout);
         return 0;
+    }
+    if (prepare(&a) < 0) {
+        return 1;
     }
     if (a.list) {
         list();

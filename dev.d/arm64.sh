@@ -14,9 +14,9 @@ cross_builds_here() {
 # All packages of the whole check.
 need_for_check() {
     if cross_builds_here; then
-        need build format check arm64
+        need build bench format check arm64
     else
-        need build format check
+        need build bench format check
     fi
 }
 

@@ -1,11 +1,20 @@
-#: bench [proxy|queue] [OPTION...] -- measure pawld beside nginx and haproxy, and what its queue costs
+#: bench [proxy|queue|locks] [OPTION...] -- measure pawld beside nginx and haproxy, what its queue costs, or the locks
 #:
 #: proxy: pawld, nginx and haproxy over four endpoints, at 64 and at 512 connections. queue: 1000 connections for 40
-#: places, beside 40 connections that need not queue, with 2, 8 and 64 threads. Without either: both. Rounds of 4 s,
+#: places, beside 40 connections that need not queue, with 2, 8 and 64 threads. Without a name: these two. Rounds of 4 s,
 #: interleaved. The servers are Debian's, unpacked below build/peers, not installed. Options are those of
 #: `pawl testbed` (--json, --rounds, --time, --out); the report is build/bench.json unless --out says otherwise.
+#:
+#: locks: this library's locks beside other libraries'. Options are those of `pawl bench`: --quick takes a minute, the
+#: default two hours, `./dev bench locks --list` names cases and locks.
 . dev.d/builds.sh
 . dev.d/peers.sh
+
+bench_locks() {
+    need build bench >&2
+    make_build gcc cli/pawl || die 'the build failed'
+    exec build/gcc/cli/pawl bench "$@"
+}
 
 verb_bench() {
     local scenarios=(connections-64 connections-512 queue) scenario arguments=()
@@ -17,6 +26,10 @@ verb_bench() {
         queue)
             scenarios=(queue)
             shift
+            ;;
+        locks)
+            shift
+            bench_locks "$@"
             ;;
         '' | -*) ;;
         *) bad_usage "no benchmark is called '$1'" bench ;;

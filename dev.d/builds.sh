@@ -27,11 +27,21 @@ build_dir() {
     fi
 }
 
+# What a build takes where it is there: it has to be configured again when one has come.
+optional_libraries() {
+    local library
+    for library in ck liburcu; do
+        if pkg-config --exists "$library" 2>/dev/null; then
+            printf '%s ' "$library"
+        fi
+    done
+}
+
 configure() {
     local dir options made_with
     dir=$(build_dir "$1")
     mapfile -t options < <(build_options "$1")
-    made_with="$root ${options[*]}"
+    made_with="$root ${options[*]} $(optional_libraries)"
     if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/dev-options" 2>/dev/null)" = "$made_with" ]; then
         return
     fi

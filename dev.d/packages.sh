@@ -11,6 +11,9 @@ ninja-build           build  cmd:ninja                   runs the build
 pkgconf               build  cmd:pkg-config              tells the build where the libraries are
 libjansson-dev        build  pc:jansson                  reads and writes JSON (reports, --json)
 libcmocka-dev         build  pc:cmocka                   runs the unit tests
+libck-dev             bench  file:/usr/include/ck_rwlock.h   locks to measure beside ours (./dev bench locks)
+liburcu-dev           bench  pc:liburcu                  RCU to measure beside ours
+gnuplot-nox           bench  cmd:gnuplot                 draws what ./dev bench locks measured (--plot)
 clang                 check  cmd:clang                   the second compiler; builds the fuzz targets
 libclang-rt-dev       check  cmd:clang                   run-time part of the sanitizers and the fuzzer
 llvm                  check  cmd:llvm-symbolizer         names functions in what the sanitizers report

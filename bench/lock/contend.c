@@ -59,11 +59,19 @@ static void timed(struct bench_worker *w, bool write, uint64_t from, uint64_t to
     }
 }
 
-/* The wait began at the latest tick before it at the earliest: it is counted from there. */
+/* A wait of which only ticks are known began before the tick that followed: it is counted from that one on.
+ */
+static uint64_t at_least_ns(const struct bench_worker *w, uint64_t from, uint64_t to)
+{
+    uint64_t ns = span_ns(from, to), slack = w->time_all ? 0 : TICK_NS;
+
+    return ns > slack ? ns - slack : 0;
+}
+
 static void overlong(struct bench_worker *w, bool write, uint64_t from, uint64_t to)
 {
     struct bench_seat *s = (struct bench_seat *)w;
-    uint64_t ns = span_ns(from, to);
+    uint64_t ns = at_least_ns(w, from, to);
 
     if (measuring(w) && ns > s->longest_ns[write]) {
         s->longest_ns[write] = ns;
@@ -188,7 +196,7 @@ static void read_open_waits(struct bench_trial *t)
         uint64_t since = bench_load(&t->seats[i].worker.waiting_since);
 
         if (since) {
-            t->seats[i].open_ns[since & 1] = span_ns(since & ~UINT64_C(1), now);
+            t->seats[i].open_ns[since & 1] = at_least_ns(&t->seats[i].worker, since & ~UINT64_C(1), now);
         }
     }
 }

@@ -22,34 +22,45 @@ LOCKS
 #undef X
 
 #define X(x) &bench_lock_##x,
-static const struct bench_lock *const locks[] = {LOCKS};
+static const struct bench_lock *locks[BENCH_MAX_LOCKS] = {LOCKS};
 #undef X
 
-static const struct bench_left_out left_out[] = {
-#ifndef BENCH_CK
-    {"ck-*", "built without Concurrency Kit (Debian: libck-dev)"},
-#endif
-#ifndef BENCH_URCU
-    {"urcu", "built without userspace RCU (Debian: liburcu-dev)"},
-#endif
-    {NULL, NULL},
-};
+#define X(x) +1
+static size_t n_locks = 0 LOCKS;
+#undef X
 
 const struct bench_lock *const *bench_locks(size_t *n)
 {
-    *n = sizeof locks / sizeof *locks;
+    *n = n_locks;
     return locks;
 }
 
-const struct bench_left_out *bench_locks_left_out(size_t *n)
+void bench_locks_add(const struct bench_lock *lock)
 {
-    *n = sizeof left_out / sizeof *left_out - 1;
-    return left_out;
+    if (n_locks < BENCH_MAX_LOCKS) {
+        locks[n_locks++] = lock;
+    }
+}
+
+size_t bench_locks_left_out(struct bench_left_out out[BENCH_MAX_LEFT_OUT])
+{
+    size_t n = 0;
+
+#ifndef BENCH_CK
+    out[n++] = (struct bench_left_out){"ck-*", "built without Concurrency Kit; Debian: libck-dev"};
+#endif
+#ifndef BENCH_URCU
+    out[n++] = (struct bench_left_out){"urcu", "built without userspace RCU; Debian: liburcu-dev"};
+#endif
+    if (!bench_lock_find("plock32")) {
+        out[n++] = (struct bench_left_out){"plock32, plock64", "no --plock DIR names a copy of plock"};
+    }
+    return n;
 }
 
 const struct bench_lock *bench_lock_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+    for (size_t i = 0; i < n_locks; i++) {
         if (!strcmp(locks[i]->name, name)) {
             return locks[i];
         }

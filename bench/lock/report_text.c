@@ -4,6 +4,7 @@
 #include "base/machine.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 struct column {
@@ -100,10 +101,22 @@ static void cell(FILE *f, const struct bench_row *row, size_t rounds, const stru
             both);
 }
 
+/* Says something after a row's figures. */
+__attribute__((format(printf, 3, 4))) static void remark(FILE *f, unsigned *n, const char *format, ...)
+{
+    va_list args;
+
+    fputs((*n)++ ? "; " : "  ", f);
+    va_start(args, format);
+    vfprintf(f, format, args);
+    va_end(args);
+}
+
 /* What the figures of a row don't say themselves. */
 static void remarks(FILE *f, const struct bench_row *row, size_t rounds)
 {
     size_t killed = 0, broken = 0, unmeasured = 0, unchecked = 0;
+    unsigned n = 0;
 
     for (size_t i = 0; i < rounds; i++) {
         const struct bench_sample *s = &row->rounds[i];
@@ -111,21 +124,21 @@ static void remarks(FILE *f, const struct bench_row *row, size_t rounds)
         killed += s->killed;
         broken += s->broken;
         unmeasured += !s->measured;
-        unchecked += !s->checked && !(row->lock->flags & BENCH_UNCHECKED) && !isnan(s->v[BENCH_OPS]);
-    }
-    if (row->lock->note) {
-        fprintf(f, "  %s;", row->lock->note);
+        unchecked += s->unchecked;
     }
     if (broken) {
-        fprintf(f, "  BROKEN in %zu: let two in;", broken);
+        remark(f, &n, "BROKEN in %zu of %zu rounds: it let two in", broken, rounds);
     }
     if (unmeasured) {
-        fprintf(f, "  no figures in %zu: killed;", unmeasured);
+        remark(f, &n, "no figures in %zu of %zu rounds: it had to be killed", unmeasured, rounds);
+    } else if (killed) {
+        remark(f, &n, "had to be killed in %zu of %zu rounds", killed, rounds);
     }
     if (unchecked) {
-        fprintf(f, "  did not end in %zu: not checked;", unchecked);
-    } else if (killed) {
-        fprintf(f, "  killed in %zu;", killed);
+        remark(f, &n, "unchecked in %zu of %zu rounds: its threads did not end in time", unchecked, rounds);
+    }
+    if (row->lock->note) {
+        remark(f, &n, "%s", row->lock->note);
     }
 }
 
@@ -148,12 +161,28 @@ static void table(FILE *f, const struct bench_point_result *p, size_t rounds, co
     }
 }
 
+/* The locks left out, those with the same reason together. A yardstick for one thread is not missed
+ * elsewhere.
+ */
 static void misfits(FILE *f, const struct bench_point_result *p)
 {
     for (size_t i = 0; i < p->n_rows; i++) {
-        if (p->rows[i].misfit) {
-            fprintf(f, "  left out: %s (%s)\n", p->rows[i].lock->name, p->rows[i].misfit);
+        const char *why = p->rows[i].misfit;
+        bool said = !why || p->rows[i].lock->flags & BENCH_SOLO_ONLY;
+
+        for (size_t j = 0; j < i && !said; j++) {
+            said = p->rows[j].misfit && !strcmp(p->rows[j].misfit, why);
         }
+        if (said) {
+            continue;
+        }
+        fprintf(f, "  left out (%s): %s", why, p->rows[i].lock->name);
+        for (size_t j = i + 1; j < p->n_rows; j++) {
+            if (p->rows[j].misfit && !strcmp(p->rows[j].misfit, why)) {
+                fprintf(f, ", %s", p->rows[j].lock->name);
+            }
+        }
+        fputc('\n', f);
     }
 }
 

@@ -120,6 +120,7 @@ static void take_check(struct bench_sample *s, const struct bench_trial *t)
     uint64_t writes = 0, broken = 0;
 
     s->checked = t->quiet && !(t->lock->flags & BENCH_UNCHECKED);
+    s->unchecked = !t->quiet && !(t->lock->flags & BENCH_UNCHECKED);
     if (!s->checked) {
         return;
     }

@@ -57,6 +57,7 @@ struct bench_sample {
     bool killed;              /* the process had to be killed */
     bool measured;            /* v holds */
     bool checked;             /* what the lock guards was compared with what was written */
+    bool unchecked;           /* it should have been, but threads did not end in time */
     bool broken;              /* and it was wrong, or a section saw another's half of a change */
 };
 
