@@ -213,7 +213,7 @@ uint8_t pawl_lib_goes_in(struct lib_thread *t, const void *lock, unsigned state,
         pawl_lib_goes_out(lock, (uint8_t)(family + 1));
         snprintf(doing, sizeof doing, "asks for %s of", pawl_lib_state_name(state));
         begin(&m, t, "seek or write together with join or claim of one lock", doing, lock, site);
-        say_event(&m, "it is held or waited for", other);
+        say_event(&m, "it is in use", other);
         end(&m, "a lock has one writer at a time (seek, write) or several (join, claim, atomic), not both");
     }
     return (uint8_t)(family + 1);

@@ -19,8 +19,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool have_key;
 
-/* Destructors of other keys may still use locks: waits for the last round but one (the last is where the thread
- * sanitizer ends, whose functions this needs). */
+/* Destructors of other keys may still use locks: waits for the last round but one (the last is where the
+ * thread sanitizer ends, whose functions this needs). */
 static void thread_ends(void *t_)
 {
     struct lib_thread *t = t_;

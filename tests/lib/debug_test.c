@@ -227,6 +227,134 @@ static void a_transition_from_a_state_not_held_is_caught(void **state)
     assert_says("last given back for write");
 }
 
+static uint64_t soon(void)
+{
+    return (clock_us(CLOCK_MONOTONIC) + 2000) * 1000;
+}
+
+static void goes_through_all_states(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pawl_read_lock(&a);
+        pawl_read_to_join(&a);
+        pawl_assert_join_held(&a);
+        pawl_join_to_claim(&a);
+        pawl_assert_claim_held(&a);
+        pawl_claim_to_atomic(&a);
+        pawl_atomic_to_join(&a);
+        pawl_join_unlock(&a);
+        pawl_read_lock(&a);
+        pawl_read_to_claim(&a);
+        pawl_claim_to_atomic(&a);
+        pawl_atomic_to_read(&a);
+        if (!pawl_read_try_to_seek(&a)) {
+            abort();
+        }
+        pawl_seek_to_write(&a);
+        pawl_write_to_read(&a);
+        if (!pawl_read_to_write_until(&a, soon())) {
+            abort();
+        }
+        pawl_write_unlock(&a);
+        if (!pawl_join_trylock(&a)) {
+            abort();
+        }
+        pawl_join_unlock(&a);
+    }
+    pawl_write_lock(&a);
+    if (pawl_read_lock_until(&a, soon()) || pawl_join_trylock(&a)) { /* gives up: no deadlock */
+        abort();
+    }
+    pawl_write_unlock(&a);
+    pawl_join_lock(&a); /* nothing of those above is left over */
+    pawl_join_unlock(&a);
+}
+
+static void every_way_through_the_states_goes_unremarked(void **state)
+{
+    (void)state;
+    assert_no_fault(goes_through_all_states);
+}
+
+static void unlocks_join_as_claim(void)
+{
+    pawl_lock_name(&a, "alpha");
+    FIRST_HERE, pawl_join_lock(&a);
+    SECOND_HERE, pawl_claim_unlock(&a);
+}
+
+static void claims_without_joining(void)
+{
+    pawl_lock_name(&a, "alpha");
+    FIRST_HERE, pawl_read_lock(&a);
+    SECOND_HERE, pawl_join_to_claim(&a);
+}
+
+static void tries_to_upgrade_what_it_does_not_hold(void)
+{
+    pawl_lock_name(&a, "alpha");
+    if (SECOND_HERE, pawl_read_try_to_write(&a)) {
+        abort();
+    }
+}
+
+static void misuse_of_join_claim_and_upgrades_is_caught(void **state)
+{
+    (void)state;
+    assert_fault(unlocks_join_as_claim, "unlock of a state that is not the one held", "\"alpha\"");
+    assert_says("for join, taken at");
+    assert_fault(claims_without_joining, "transition from a state that is not held", "\"alpha\"");
+    assert_fault(tries_to_upgrade_what_it_does_not_hold, "transition from a state that is not held",
+                 "\"alpha\"");
+}
+
+static void *takes_join(void *arg)
+{
+    FIRST_HERE, pawl_join_lock(&a);
+    __atomic_store_n((int *)arg, 1, __ATOMIC_RELEASE);
+    nap_us(10 * 1000 * 1000);
+    return NULL;
+}
+
+static void writes_where_another_joins(void)
+{
+    pthread_t t;
+    int taken = 0;
+    pawl_lock_name(&a, "alpha");
+    pthread_create(&t, NULL, takes_join, &taken);
+    reaches(&taken, 1);
+    SECOND_HERE, pawl_write_lock(&a);
+}
+
+static void *takes_seek(void *arg)
+{
+    FIRST_HERE, pawl_seek_lock(&a);
+    __atomic_store_n((int *)arg, 1, __ATOMIC_RELEASE);
+    nap_us(10 * 1000 * 1000);
+    return NULL;
+}
+
+static void joins_where_another_seeks(void)
+{
+    pthread_t t;
+    int taken = 0;
+    pawl_lock_name(&a, "alpha");
+    pawl_read_lock(&a);
+    pthread_create(&t, NULL, takes_seek, &taken);
+    reaches(&taken, 1);
+    SECOND_HERE, pawl_read_to_join(&a);
+}
+
+static void one_writer_and_several_on_one_lock_are_caught(void **state)
+{
+    (void)state;
+    const char *what = "seek or write together with join or claim of one lock";
+    assert_fault(writes_where_another_joins, what, "\"alpha\"");
+    assert_says("it is in use for join");
+    assert_fault(joins_where_another_seeks, what, "\"alpha\"");
+    assert_says("it is in use for seek");
+}
+
 static void takes_two_in_both_orders(void)
 {
     pawl_write_lock(&a);
@@ -588,6 +716,9 @@ int main(void)
         cmocka_unit_test(a_thread_that_would_wait_for_itself_is_caught),
         cmocka_unit_test(a_trylock_of_what_the_thread_holds_simply_answers),
         cmocka_unit_test(a_transition_from_a_state_not_held_is_caught),
+        cmocka_unit_test(every_way_through_the_states_goes_unremarked),
+        cmocka_unit_test(misuse_of_join_claim_and_upgrades_is_caught),
+        cmocka_unit_test(one_writer_and_several_on_one_lock_are_caught),
         cmocka_unit_test(locks_taken_in_opposite_orders_are_caught_though_nothing_hangs),
         cmocka_unit_test(use_that_is_right_goes_unremarked),
         cmocka_unit_test(a_lock_taken_by_a_try_counts_as_held_in_the_order),

@@ -181,6 +181,103 @@ static void a_failed_try_is_counted_and_takes_nothing(void **state)
     pawl_lock_forget(&l);
 }
 
+static uint64_t in_ms(unsigned ms)
+{
+    return clock_us(CLOCK_MONOTONIC) * 1000 + ms * (uint64_t)1000000;
+}
+
+static void an_expired_wait_counts_as_a_wait(void **state)
+{
+    (void)state;
+    lock_t l = PAWL_LOCK_INIT;
+    struct pawl_stats_class c;
+    pawl_lock_name(&l, "until");
+    pawl_write_lock(&l);
+    assert_false(pawl_read_lock_until(&l, in_ms(2)));
+    assert_false(pawl_seek_lock_until(&l, in_ms(2)));
+    assert_false(pawl_write_lock_until(&l, in_ms(2)));
+    assert_false(pawl_atomic_lock_until(&l, in_ms(2)));
+    assert_false(pawl_join_lock_until(&l, in_ms(2)));
+    pawl_write_unlock(&l);
+    assert_true(pawl_read_lock_until(&l, in_ms(1000)));
+    pawl_seek_lock(&l);
+    assert_false(pawl_seek_to_write_until(&l, in_ms(2))); /* its own R is in the way */
+    pawl_seek_unlock(&l);
+    pawl_read_unlock(&l);
+    assert_true(look("until", &c));
+    for (unsigned s = PAWL_STATE_READ; s <= PAWL_STATE_JOIN; s++) {
+        unsigned times = s == PAWL_STATE_WRITE ? 2 : 1;
+        assert_int_equal(c.state[s].waits, times);
+        assert_int_equal(c.state[s].expired, times);
+        assert_int_equal(c.state[s].failed, 0);
+        assert_int_equal(total(c.state[s].wait_hist), times);
+        assert_true(c.state[s].wait_max_ns >= 1000000);
+    }
+    assert_int_equal(c.state[PAWL_STATE_READ].acquisitions, 1);
+    assert_int_equal(c.state[PAWL_STATE_SEEK].acquisitions, 1);
+    assert_int_equal(c.state[PAWL_STATE_WRITE].acquisitions, 1);
+    pawl_lock_forget(&l);
+}
+
+static void upgrades_from_read_count_by_their_outcome(void **state)
+{
+    (void)state;
+    lock_t l = PAWL_LOCK_INIT;
+    struct pawl_stats_class c;
+    struct waiter w;
+    pawl_lock_name(&l, "from read");
+    pawl_read_lock(&l);
+    assert_true(pawl_read_try_to_seek(&l));
+    pawl_seek_to_read(&l);
+    assert_true(pawl_read_to_write_until(&l, in_ms(1000)));
+    pawl_write_to_read(&l);
+    assert_true(pawl_read_try_to_atomic(&l));
+    pawl_atomic_to_read(&l);
+    waiter_start(&w, &l, SEEK);
+    assert_true(waiter_gets_in(&w));
+    assert_false(pawl_read_try_to_seek(&l));
+    assert_false(pawl_read_try_to_write(&l));
+    assert_false(pawl_read_try_to_atomic(&l));
+    pawl_read_unlock(&l);
+    waiter_end(&w);
+    assert_true(look("from read", &c));
+    static const uint64_t taken[] = {4, 2, 1, 1}, failed[] = {0, 1, 1, 1};
+    for (unsigned s = PAWL_STATE_READ; s <= PAWL_STATE_ATOMIC; s++) {
+        assert_int_equal(c.state[s].acquisitions, taken[s]);
+        assert_int_equal(c.state[s].failed, failed[s]);
+        assert_int_equal(total(c.state[s].held_hist), taken[s]);
+    }
+    pawl_lock_forget(&l);
+}
+
+static void the_states_of_several_writers_are_counted(void **state)
+{
+    (void)state;
+    lock_t l = PAWL_LOCK_INIT;
+    struct pawl_stats_class c;
+    pawl_lock_name(&l, "several");
+    pawl_join_lock(&l);
+    pawl_join_to_claim(&l);
+    pawl_claim_to_atomic(&l);
+    pawl_atomic_to_join(&l);
+    pawl_join_unlock(&l);
+    pawl_read_lock(&l);
+    pawl_read_to_claim(&l);
+    pawl_claim_unlock(&l);
+    assert_true(pawl_join_trylock(&l));
+    pawl_join_unlock(&l);
+    pawl_read_lock(&l);
+    pawl_read_to_join(&l);
+    pawl_join_unlock(&l);
+    assert_true(look("several", &c));
+    static const uint64_t taken[PAWL_STATES] = {2, 0, 0, 1, 4, 2};
+    for (unsigned s = 0; s < PAWL_STATES; s++) {
+        assert_int_equal(c.state[s].acquisitions, taken[s]);
+        assert_int_equal(total(c.state[s].held_hist), taken[s]);
+    }
+    pawl_lock_forget(&l);
+}
+
 static void the_last_taker_is_remembered(void **state)
 {
     (void)state;
@@ -605,6 +702,9 @@ int main(void)
         cmocka_unit_test(a_wait_is_counted_with_its_time),
         cmocka_unit_test(a_seeker_that_waits_for_readers_is_counted_as_waiting_for_write),
         cmocka_unit_test(a_failed_try_is_counted_and_takes_nothing),
+        cmocka_unit_test(an_expired_wait_counts_as_a_wait),
+        cmocka_unit_test(upgrades_from_read_count_by_their_outcome),
+        cmocka_unit_test(the_states_of_several_writers_are_counted),
         cmocka_unit_test(the_last_taker_is_remembered),
         cmocka_unit_test(a_lock_nobody_named_counts_under_the_place_that_takes_it),
         cmocka_unit_test(a_range_names_the_locks_in_it_but_those_with_names_of_their_own),
