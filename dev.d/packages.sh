@@ -20,6 +20,7 @@ llvm                  check  cmd:llvm-symbolizer         names functions in what
 clang-format          format cmd:clang-format            checks the layout of the code
 clang-tidy            check  cmd:clang-tidy              checks the code for mistakes
 g++                   check  cmd:g++                     compiles the lock headers as C++, beside clang++
+unifdef               check  cmd:unifdef                 cuts the switches out of the lock headers, to compare the code
 gcc-aarch64-linux-gnu arm64  cmd:aarch64-linux-gnu-gcc   compiles for arm64
 qemu-user             arm64  cmd:qemu-aarch64            runs the arm64 tests on this machine
 '

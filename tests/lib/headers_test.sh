@@ -52,7 +52,8 @@ compile() { # COMPILER STANDARD FILE: with every switch, and not optimised too
     command -v "$compiler" >/dev/null 2>&1 || return 0
     tried=$((tried + 1))
     for switches in -O0 -O2 '-O2 -DPAWL_DISABLE_EBO' '-O2 -DPAWL_DISABLE_PARK' \
-        '-O2 -DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK' '-O2 -DPAWL_SHARED'; do
+        '-O2 -DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK' '-O2 -DPAWL_SHARED' \
+        '-O2 -DPAWL_STATS' '-O2 -DPAWL_DEBUG'; do
         # shellcheck disable=SC2086
         "$compiler" "$std" $warn $switches -DPART=1 -I"$include" -c -o "$dir/1.o" "$1" || {
             echo "headers_test: $compiler $std $switches: not clean" >&2

@@ -2,9 +2,11 @@
  * the word nor who wakes whom. */
 #include "torture.h"
 
-void *part_plain(void *), *part_no_backoff(void *), *part_no_park(void *), *part_neither(void *);
+void *part_plain(void *), *part_no_backoff(void *), *part_no_park(void *), *part_neither(void *),
+    *part_watched(void *);
 
-static void *(*const parts[])(void *) = {part_plain, part_no_backoff, part_no_park, part_neither};
+static void *(*const parts[])(void *) = {part_plain, part_no_backoff, part_no_park, part_neither,
+                                         part_watched};
 #define PARTS (sizeof parts / sizeof *parts)
 
 static void torture_mixed(unsigned each)
