@@ -23,6 +23,8 @@ g++                   check  cmd:g++                     compiles the lock heade
 unifdef               check  cmd:unifdef                 cuts the switches out of the lock headers, to compare the code
 gcc-aarch64-linux-gnu arm64  cmd:aarch64-linux-gnu-gcc   compiles for arm64
 qemu-user             arm64  cmd:qemu-aarch64            runs the arm64 tests on this machine
+make                  field  cmd:make                    builds HAProxy
+dpkg-dev              field  cmd:dpkg-source             unpacks source packages
 '
 
 # Packages of the groups named, one `package probe why` a line.
