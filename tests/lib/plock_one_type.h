@@ -601,6 +601,42 @@ static void NAME(readers_join_claim_and_change_together)(void **state)
     NAME(assert_free)(&m.word, 1, "museum");
 }
 
+static int NAME(do_ctoa)(void *w)
+{
+    pl_ctoa((T *)w);
+    return 1;
+}
+
+/* A reader that arrives counts itself before it sees that it may not enter (frozen here), and takes that
+ * back. It does not keep the claim phase open: neither for who goes on to change things nor after the last
+ * has left. */
+static void NAME(an_arriving_reader_does_not_keep_the_claim_phase_open)(void **state)
+{
+    (void)state;
+    T w = NAME(word)(1);
+    struct actor a;
+    pl_take_r(&w);
+    pl_rtoc(&w);
+    pl_add(&w, PLOCK_LORW_SHR_BASE);
+    actor_start(&a, NAME(do_ctoa), &w);
+    settle();
+    pl_drop_r(&w);
+    if (!reaches(&a.done, 1)) {
+        fail_msg("ctoa does not end (word %#lx)", NAME(value)(&w));
+    }
+    actor_end(&a);
+    NAME(assert_held)(&w, PLOCK_A, 1, "ctoa");
+    pl_drop_a(&w);
+    NAME(assert_free)(&w, 1, "drop_a");
+
+    pl_take_r(&w);
+    pl_rtoc(&w);
+    pl_add(&w, PLOCK_LORW_SHR_BASE);
+    pl_drop_c(&w);
+    pl_drop_r(&w);
+    NAME(assert_free)(&w, 1, "drop_c beside an arriving reader");
+}
+
 /* Writers are not starved by readers that upgrade, nor by readers that follow each other. */
 static void *NAME(upgrader_main)(void *arg)
 {

@@ -102,6 +102,7 @@ static unsigned plock_random(unsigned *seed)
         cmocka_unit_test(type##_readers_become_atomic_together),                          \
         cmocka_unit_test(type##_the_applications_bits_survive_a_crowd),                   \
         cmocka_unit_test(type##_readers_join_claim_and_change_together),                  \
+        cmocka_unit_test(type##_an_arriving_reader_does_not_keep_the_claim_phase_open),   \
         cmocka_unit_test(type##_nothing_beyond_the_word_is_touched),                      \
         cmocka_unit_test(type##_arguments_are_evaluated_once)
 #define WRITER_TEST_OF(type) cmocka_unit_test(type##_a_writer_gets_through_upgraders)
