@@ -94,7 +94,7 @@ struct lib_ref {
     struct lib_lock *record; /* NULL: none */
     uint32_t class_;         /* LIB_NO_CLASS: nobody named it */
 };
-struct lib_ref pawl_lib_find(const void *lock, bool insert);
+struct lib_ref pawl_lib_find(const void *lock, bool make); /* make: a record, when there is none */
 uint32_t pawl_lib_record_index(const struct lib_lock *record);
 struct lib_lock *pawl_lib_record(uint32_t index);
 uint32_t pawl_lib_new_class(const char *name, bool named); /* with the mutex held */

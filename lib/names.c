@@ -15,7 +15,7 @@
 static struct {
     const char *name;
     bool named;
-} classes[LIB_CLASSES] = {[LIB_OTHER_CLASS] = {"(other)", false}};
+} classes[LIB_CLASSES];
 static uint32_t class_count = LIB_OTHER_CLASS + 1;
 
 static struct lib_lock locks[LIB_LOCKS];
@@ -49,7 +49,7 @@ const char *pawl_lib_class_name(uint32_t class_, bool *named)
     if (named) {
         *named = classes[class_].named;
     }
-    return classes[class_].name;
+    return class_ == LIB_OTHER_CLASS ? "(other)" : classes[class_].name;
 }
 
 uint32_t pawl_lib_class_count(void)

@@ -7,10 +7,7 @@
 
 #define BUCKETS 1024u
 
-static struct lib_site sites[LIB_SITES] = {
-    [LIB_NO_SITE] = {.file = "(unknown)", .function = "", .class_ = LIB_OTHER_CLASS},
-    [LIB_OTHER_SITE] = {.file = "(unknown)", .function = "", .class_ = LIB_OTHER_CLASS},
-};
+static struct lib_site sites[LIB_SITES];
 static uint32_t used = LIB_OTHER_SITE + 1;
 static uint32_t buckets[BUCKETS]; /* first site of each chain; LIB_NO_SITE ends one */
 
@@ -66,11 +63,15 @@ uint32_t pawl_lib_site_id(struct pawl_site *s)
 
 const struct lib_site *pawl_lib_site(uint32_t id)
 {
-    return &sites[id < LIB_SITES ? id : LIB_OTHER_SITE];
+    static const struct lib_site unknown = {.file = "(unknown)", .function = "unknown"};
+    return id > LIB_OTHER_SITE && id < LIB_SITES ? &sites[id] : &unknown;
 }
 
 uint32_t pawl_lib_site_class(uint32_t id)
 {
+    if (id <= LIB_OTHER_SITE) {
+        return LIB_OTHER_CLASS;
+    }
     struct lib_site *s = &sites[id];
     uint32_t class_ = lib_get_acq(&s->class_);
     if (class_ == LIB_NO_CLASS) {

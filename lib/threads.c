@@ -27,7 +27,7 @@ static void thread_ends(void *t_)
     if (++mine.endings < PTHREAD_DESTRUCTOR_ITERATIONS - 1 && !pthread_setspecific(key, t)) {
         return;
     }
-    if (pawl_lib_enter() != t) {
+    if (!t || pawl_lib_enter() != t) {
         return;
     }
     for (unsigned i = 0; i < t->depth; i++) {
