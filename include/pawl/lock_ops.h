@@ -129,7 +129,7 @@ PAWL_INLINE bool PAWL_F(join_trylock)(PAWL_L *l)
 
 PAWL_INLINE void PAWL_F(join_unlock)(PAWL_L *l)
 {
-    PAWL_F(give_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 + PAWL_A1));
+    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0);
 }
 
 /* ---- from S and W */
@@ -219,35 +219,17 @@ PAWL_INLINE bool PAWL_F(read_to_write_until)(PAWL_L *l, uint64_t deadline)
 /* ---- the multiple-writer protocol: R -> J -> C -> A, and back. No S or W on such a lock at the same time.
  */
 
-/* Changes the word as `add` says; the caller stays inside. `over`: the claim phase ends when no reader is
- * left. Sleepers are told. */
-PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark, bool over)
-{
-    PAWL_T v = PAWL_A(load_relaxed)(word), next;
-    uint32_t whom;
-    do {
-        next = (PAWL_T)((v + add) | mark);
-        if (over && !(next & PAWL_R_MASK)) {
-            next &= (PAWL_T)~PAWL_S;
-        }
-        whom = PAWL_F(whom_)(v, next);
-    } while (!PAWL_A(cas_acq_rel)(word, &v, next));
-    if (whom) {
-        PAWL_F(wake_)(word, v, whom);
-    }
-}
-
 /* R -> J: announces a change; waits until every reader has left or joined, or the claim phase has begun. */
 PAWL_INLINE void PAWL_F(read_to_join)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), PAWL_A1, 0, false);
+    PAWL_F(shift_)(PAWL_WORD(l), PAWL_A1, 0);
     PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_JOINED, 0);
 }
 
 /* J -> C: begins the claim phase, or enters it. */
 PAWL_INLINE void PAWL_F(join_to_claim)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), 0, PAWL_S, false);
+    PAWL_F(shift_)(PAWL_WORD(l), 0, PAWL_S);
 }
 
 PAWL_INLINE void PAWL_F(read_to_claim)(PAWL_L *l)
@@ -259,25 +241,25 @@ PAWL_INLINE void PAWL_F(read_to_claim)(PAWL_L *l)
 /* C -> A: waits until all claimants have gone to A or left. */
 PAWL_INLINE void PAWL_F(claim_to_atomic)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(0 - PAWL_R1), 0, true);
+    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(0 - PAWL_R1), 0);
     PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_CHANGE, 0);
 }
 
 PAWL_INLINE void PAWL_F(claim_unlock)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0, true);
+    PAWL_F(join_unlock)(l);
 }
 
 /* A -> J: takes part in the next round. */
 PAWL_INLINE void PAWL_F(atomic_to_join)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), PAWL_R1, 0, false);
+    PAWL_F(shift_)(PAWL_WORD(l), PAWL_R1, 0);
 }
 
 /* A -> R: waits until the last atomic holder has left or gone to R. */
 PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 - PAWL_A1), 0, false);
+    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 - PAWL_A1), 0);
     PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_READ, 0);
 }
 

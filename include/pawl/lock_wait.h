@@ -49,6 +49,25 @@ PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
     }
 }
 
+/* Changes the word as `add` and `mark` say, for one that stays inside, or waits: so the memory is there. The
+ * claim phase (S beside atomic holders) ends with its last reader, which may be one that only came to look.
+ */
+PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
+{
+    PAWL_T v = PAWL_A(load_relaxed)(word), next;
+    uint32_t whom;
+    do {
+        next = (PAWL_T)((v + add) | mark);
+        if ((v & PAWL_A_MASK) && !(v & PAWL_W) && !(next & PAWL_R_MASK)) {
+            next &= (PAWL_T)~PAWL_S;
+        }
+        whom = PAWL_F(whom_)(v, next);
+    } while (!PAWL_A(cas_acq_rel)(word, &v, next));
+    if (whom) {
+        PAWL_F(wake_)(word, v, whom);
+    }
+}
+
 /* The head's place is free and QUEUE stands: wakes the first of those who sleep. Called by one that has the
  * lock or waits for it, so the memory is there. */
 PAWL_NOINLINE void PAWL_F(pass_on_)(PAWL_WT *word)
@@ -343,7 +362,7 @@ PAWL_WAITING bool PAWL_F(wait_read)(PAWL_WT *word, PAWL_T v, uint64_t deadline)
     if (PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
         return true;
     }
-    PAWL_F(give_)(word, PAWL_R1);
+    PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1), 0);
     return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
 }
 
