@@ -4,9 +4,11 @@
 # Usage: switches_test.sh INCLUDE-DIRECTORY LIBPAWL.A. Compilers that are not installed are left out (at least one must
 # be); so is the comparison of machine code without unifdef.
 set -eu
-include=$1 lib=$2
+lib=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+include=$dir/include # a copy: both sides of a comparison see the same, should somebody edit meanwhile
+cp -r "$1" "$include"
 all='PAWL_DISABLE_EBO PAWL_DISABLE_PARK PAWL_INLINE_WAIT PAWL_STATS PAWL_DEBUG'
 
 fail() {
