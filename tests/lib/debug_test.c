@@ -640,7 +640,7 @@ static void the_program_is_aborted_when_a_hook_returns(void **state)
     (void)state;
     int status = run(a_hook_returns);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    assert_string_equal(text, "");
+    assert_null(strstr(text, "pawl:")); /* (an emulator may say something) */
 }
 
 static void goes_through_more_locks_than_there_is_room_for(void)
