@@ -3,10 +3,11 @@
  * consistent; _lax is relaxed, _acq acquires, _rel (_relc is the same) releases. pl_load acquires, pl_store
  * releases.
  *
- * Each is an expression, evaluates its arguments once, and gives a value of the type of *ptr. On pointers,
- * add and sub count in bytes. A second operand is converted to the type of *ptr without a warning: its size
- * is not checked. Nothing is defined where the original header has been included already; and this one stands
- * in for it (same include guard). docs/plock.md has the table. */
+ * Each is an expression, evaluates its arguments once, and gives a value of the type of *ptr (in C,
+ * arithmetic on a pointer gives a void *). On pointers, add and sub count in bytes. A second operand is
+ * converted to the type of *ptr without a warning: its size is not checked. Nothing is defined where the
+ * original header has been included already; and this one stands in for it (same include guard).
+ * docs/plock.md has the table. */
 #ifndef PL_ATOMIC_OPS_H
 #define PL_ATOMIC_OPS_H
 
@@ -18,11 +19,12 @@
 #    define PAWL_PL_BARRIERS_(X) \
         X(mb_load, "") X(mb_store, "") X(mb_ato, "") X(mb_ato_load, "") X(mb_ato_store, "")
 #elif defined(__aarch64__)
-#    define PAWL_PL_BARRIERS_(X)                                                \
-        X(mb_load, "dmb ishld")                                                 \
-        X(mb_store, "dmb ishst")                                                \
-        X(mb_ato, "dmb ish") X(mb_ato_load, "dmb ishld") X(mb_ato_store, "dmb " \
-                                                                         "ishst")
+#    define PAWL_PL_BARRIERS_(X)                           \
+        X(mb_load, "dmb ishld")                            \
+        X(mb_store, "dmb ishst")                           \
+        X(mb_ato, "dmb ish")                               \
+        X(mb_ato_load, "dmb ishld") X(mb_ato_store, "dmb " \
+                                                    "ishst")
 #endif
 
 PAWL_INLINE void pawl_pl_mb_(void)
@@ -96,15 +98,21 @@ PAWL_INLINE T pawl_pl_result_(typename pawl_pl_type_<T>::integer v)
 #    define PAWL_PL_T_(ptr)          __typeof__(__atomic_load_n((ptr), __ATOMIC_RELAXED))
 #    define PAWL_PL_I_(ptr) \
         __typeof__(__builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr), (long)0, (PAWL_PL_T_(ptr))0))
-#    define PAWL_PL_OP_(op, ptr, x, order)                                                                \
-        __builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr), (PAWL_PL_T_(ptr))PAWL_PL_RAW_(op, ptr, x, order), \
+#    define PAWL_PL_OP_(op, ptr, x, order)                                                 \
+        __builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr),                                    \
+                              pawl_pl_pointer_((uint64_t)PAWL_PL_RAW_(op, ptr, x, order)), \
                               PAWL_PL_RAW_(op, ptr, x, order))
 #endif
 #define PAWL_PL_RAW_(op, ptr, x, order)   op((volatile PAWL_PL_I_(ptr) *)(ptr), (PAWL_PL_I_(ptr))(x), order)
 #define PAWL_PL_NORET_(op, ptr, x, order) ((void)PAWL_PL_RAW_(op, ptr, x, order))
 #define PAWL_PL_STEP_(op, ptr, order)     pawl_pl_nonzero_(PAWL_PL_RAW_(op, ptr, 1, order) != 0)
 
-/* A call, so that nobody is warned of a value that is not used. */
+/* Calls, so that nobody is warned of a value that is not used. */
+PAWL_INLINE void *pawl_pl_pointer_(uint64_t v)
+{
+    return (void *)(uintptr_t)v;
+}
+
 PAWL_INLINE int pawl_pl_nonzero_(int is)
 {
     return is;
