@@ -375,7 +375,8 @@ PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
         if (r > 0) {
             return true;
         }
-        PAWL_F(give_)(word, (PAWL_T)(PAWL_R1 + PAWL_A1));
+        /* the one that joined may have begun the claim phase, and this one be its last reader */
+        PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0);
         if (r == 0) {
             break;
         }
