@@ -256,11 +256,25 @@ PAWL_INLINE void PAWL_F(atomic_to_join)(PAWL_L *l)
     PAWL_F(shift_)(PAWL_WORD(l), PAWL_R1, 0);
 }
 
-/* A -> R: waits until the last atomic holder has left or gone to R. */
+/* A -> R: waits until the last atomic holder has left or gone to R. Meanwhile W without S keeps everybody
+ * out, so that nobody joins the next round, and waits for those here, before one of them has seen that this
+ * one is over, and opened. */
 PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
 {
-    PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 - PAWL_A1), 0);
-    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_READ, 0);
+    PAWL_WT *word = PAWL_WORD(l);
+    PAWL_F(shift_)(word, (PAWL_T)(PAWL_R1 - PAWL_A1), PAWL_W);
+    PAWL_F(wait_phase)(word, PAWL_PHASE_READ, 0);
+    PAWL_T v = PAWL_A(load_relaxed)(word);
+    while ((v & (PAWL_S | PAWL_W)) == PAWL_W && !(v & PAWL_A_MASK)) {
+        PAWL_T next = (PAWL_T)(v & ~PAWL_W);
+        if (PAWL_A(cas_release)(word, &v, next)) {
+            uint32_t whom = PAWL_F(whom_)(v, next);
+            if (whom) {
+                PAWL_F(wake_)(word, v, whom);
+            }
+            return;
+        }
+    }
 }
 
 /* Whether no other holds or joins: for what the last one does before it leaves. */
@@ -274,7 +288,7 @@ PAWL_INLINE bool PAWL_F(last_writer)(const PAWL_L *l)
 /* Held for write, or claimed. */
 PAWL_INLINE bool PAWL_F(write_is_held)(const PAWL_L *l)
 {
-    return (PAWL_A(load_relaxed)(PAWL_WORD(l)) & PAWL_W) != 0;
+    return (PAWL_A(load_relaxed)(PAWL_WORD(l)) & (PAWL_S | PAWL_W)) == (PAWL_S | PAWL_W);
 }
 
 /* Held for seek, not claimed for write. */

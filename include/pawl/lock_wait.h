@@ -299,7 +299,7 @@ PAWL_INLINE int PAWL_F(reached_)(PAWL_T v, enum pawl_phase_ phase)
     case PAWL_PHASE_CHANGE:
         return !(v & PAWL_S);
     case PAWL_PHASE_READ:
-        return !atomic;
+        return !(v & PAWL_W) || !atomic;
     case PAWL_PHASE_ATOMIC:
     default:
         return !readers;

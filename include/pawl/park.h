@@ -45,7 +45,7 @@ enum pawl_phase_ {
     PAWL_PHASE_JOINED, /* all readers have joined, or the claim phase has begun */
     PAWL_PHASE_ALONE,  /* no reader but the caller; in vain when another writer has joined */
     PAWL_PHASE_CHANGE, /* the claim phase is over */
-    PAWL_PHASE_READ,   /* no atomic holder */
+    PAWL_PHASE_READ,   /* no atomic holder now, or once since the caller waits */
     PAWL_PHASE_ATOMIC  /* no reader */
 };
 
