@@ -617,7 +617,9 @@ static void NAME(take_back)(T *w, unsigned long seen)
 {
     bool got = sizeof *w == 4 ? pawl_pl_wait_read_32((pawl_word32_t *)(void *)w, (uint32_t)seen, 1)
                               : pawl_pl_wait_read_64((pawl_word64_t *)(void *)w, seen, 1);
-    assert_false(got);
+    if (got) { /* meanwhile the lock had become free */
+        pl_drop_r(w);
+    }
 }
 
 /* It does not keep the claim phase open: neither for who goes on to change things nor after the last has
