@@ -1,5 +1,5 @@
 /* The lock that a test program is built for: LOCK_BITS (32 or 64) picks its size, and the library's switches
- * are given to the compiler, so one source becomes eight programs. Also what every lock test needs: a bound
+ * are given to the compiler, so one source becomes many programs. Also what every lock test needs: a bound
  * against hanging, and threads that take the lock and tell when they got it. */
 #ifndef LOCK_UNDER_TEST_H
 #define LOCK_UNDER_TEST_H
@@ -22,10 +22,13 @@
 
 #include <cmocka.h>
 
+/* LOCK_F(name): a function that has no name over both sizes. */
 #if LOCK_BITS == 64
 typedef pawl_lock64_t lock_t;
+#    define LOCK_F(name) name##_64
 #else
 typedef pawl_lock_t lock_t;
+#    define LOCK_F(name) name##_32
 #endif
 
 #ifdef PAWL_DISABLE_PARK
@@ -78,8 +81,9 @@ static inline bool reaches(const int *flag, int value)
     return false;
 }
 
-enum state { READ, SEEK, WRITE, ATOMIC, STATES };
-static const char *const state_names[STATES] __attribute__((unused)) = {"R", "S", "W", "A"};
+/* KINDS: with J taken from outside. */
+enum state { READ, SEEK, WRITE, ATOMIC, STATES, JOIN = STATES, KINDS };
+static const char *const state_names[KINDS] __attribute__((unused)) = {"R", "S", "W", "A", "J"};
 
 static inline void take(lock_t *l, enum state s)
 {
@@ -93,8 +97,11 @@ static inline void take(lock_t *l, enum state s)
     case WRITE:
         pawl_write_lock(l);
         break;
-    default:
+    case ATOMIC:
         pawl_atomic_lock(l);
+        break;
+    default:
+        pawl_join_lock(l);
         break;
     }
 }
@@ -108,9 +115,33 @@ static inline bool try_take(lock_t *l, enum state s)
         return pawl_seek_trylock(l);
     case WRITE:
         return pawl_write_trylock(l);
-    default:
+    case ATOMIC:
         return pawl_atomic_trylock(l);
+    default:
+        return pawl_join_trylock(l);
     }
+}
+
+static inline bool take_until(lock_t *l, enum state s, uint64_t deadline)
+{
+    switch (s) {
+    case READ:
+        return pawl_read_lock_until(l, deadline);
+    case SEEK:
+        return pawl_seek_lock_until(l, deadline);
+    case WRITE:
+        return pawl_write_lock_until(l, deadline);
+    case ATOMIC:
+        return pawl_atomic_lock_until(l, deadline);
+    default:
+        return pawl_join_lock_until(l, deadline);
+    }
+}
+
+/* A deadline, so many microseconds from now; negative: past. */
+static inline uint64_t in_us(int64_t us)
+{
+    return (clock_us(CLOCK_MONOTONIC) + (uint64_t)us) * 1000u;
 }
 
 static inline void give(lock_t *l, enum state s)
@@ -125,8 +156,11 @@ static inline void give(lock_t *l, enum state s)
     case WRITE:
         pawl_write_unlock(l);
         break;
-    default:
+    case ATOMIC:
         pawl_atomic_unlock(l);
+        break;
+    default:
+        pawl_join_unlock(l);
         break;
     }
 }

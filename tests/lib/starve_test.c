@@ -101,7 +101,7 @@ static void readers_seekers_and_writers_get_through_overlapping_atomics(void **s
 static void every_kind_gets_through_writers(void **state)
 {
     (void)state;
-    for (enum state lone = READ; lone < STATES; lone++) {
+    for (enum state lone = READ; lone < KINDS; lone++) {
         one_gets_through(lone, WRITE, 4, 0);
         one_gets_through(lone, WRITE, 4, 300);
     }
@@ -110,7 +110,7 @@ static void every_kind_gets_through_writers(void **state)
 static void every_kind_gets_through_seekers(void **state)
 {
     (void)state;
-    for (enum state lone = READ; lone < STATES; lone++) {
+    for (enum state lone = READ; lone < KINDS; lone++) {
         one_gets_through(lone, SEEK, 4, 0);
         one_gets_through(lone, SEEK, 4, 300);
     }

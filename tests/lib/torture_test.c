@@ -1,10 +1,15 @@
-/* The lock's invariants under 2, 8 and 64 (spinning only: 16) threads doing everything at random, and
- * progress for each of them. PAWL_SOAK_SECONDS in the environment makes each of the three last that long. */
+/* The lock's invariants under 2, 8 and 64 (spinning only: 16; TORTURE_THREADS if defined) threads doing
+ * everything at random, and progress for each of them. PAWL_SOAK_SECONDS in the environment makes each of the
+ * three last that long. */
 #include "torture.h"
 
 /* Spinning only, far more threads than cores mostly wait for one that is not running: 64 would take minutes.
  */
-#define MOST_THREADS (WAITERS_SLEEP ? 64 : 16)
+#ifdef TORTURE_THREADS
+#    define MOST_THREADS TORTURE_THREADS
+#else
+#    define MOST_THREADS (WAITERS_SLEEP ? 64 : 16)
+#endif
 
 static unsigned soak_ms(void)
 {
@@ -70,7 +75,7 @@ static void invariants_hold_with_8_threads(void **state)
 static void invariants_hold_with_many_threads(void **state)
 {
     (void)state;
-    torture_with(MOST_THREADS, 50);
+    torture_with(MOST_THREADS, MOST_THREADS > 64 ? 15 : 50);
 }
 
 int main(void)
