@@ -124,7 +124,7 @@ static void axis(FILE *f, const struct panel *p)
             p->log ? "set yrange [*:*]" : "set yrange [0:*]");
 }
 
-/* A row a lock: its name, then median, low and high of each measure. */
+/* A row a lock: median, low and high of each measure. */
 static void point_data(FILE *f, const struct bench_point_result *p, size_t rounds, const struct panel *panel)
 {
     fputs("$data << EOD\n", f);
@@ -132,7 +132,6 @@ static void point_data(FILE *f, const struct bench_point_result *p, size_t round
         if (p->rows[i].misfit) {
             continue;
         }
-        fprintf(f, "\"%s\"", p->rows[i].lock->name);
         for (size_t m = 0; m < panel->n; m++) {
             struct base_interval v;
 
@@ -146,13 +145,28 @@ static void point_data(FILE *f, const struct bench_point_result *p, size_t round
     fputs("EOD\n", f);
 }
 
+/* The locks' names below the axis, in the order of point_data(). */
+static void name_locks(FILE *f, const struct bench_point_result *p)
+{
+    size_t n = 0;
+
+    fputs("unset logscale x\nunset xlabel\nset xtics rotate by -35 noenhanced (", f);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (!p->rows[i].misfit) {
+            fprintf(f, "%s'%s' %zu", n ? ", " : "", p->rows[i].lock->name, n);
+            n++;
+        }
+    }
+    fprintf(f, ")\nset xrange [-0.6:%zu.6]\n", n ? n - 1 : 0);
+}
+
 static void draw_point(FILE *f, const struct bench_point_result *p, size_t rounds)
 {
     const struct panel *panels;
     size_t n = panels_of(&p->point->of, &panels);
 
     begin_plot(f, p->point->label, p->point->of.title, p->point->threads, n);
-    fputs("set xtics rotate by -35 noenhanced\nset xrange [-0.6:*]\nunset logscale x\nunset xlabel\n", f);
+    name_locks(f, p);
     for (size_t i = 0; i < n; i++) {
         point_data(f, p, rounds, &panels[i]);
         axis(f, &panels[i]);
@@ -160,8 +174,8 @@ static void draw_point(FILE *f, const struct bench_point_result *p, size_t round
         for (size_t m = 0; m < panels[i].n; m++) {
             double shift = 0.12 * ((double)m - (double)(panels[i].n - 1) / 2);
 
-            fprintf(f, "%s $data using ($0+%.3f):%zu:%zu:%zu:xtic(1) with yerrorbars pt 7 ps 0.6 title '%s'",
-                    m ? "," : "", shift, 3 * m + 2, 3 * m + 3, 3 * m + 4, panels[i].of[m].name);
+            fprintf(f, "%s $data using ($0+%.3f):%zu:%zu:%zu with yerrorbars pt 7 ps 0.6 title '%s'",
+                    m ? "," : "", shift, 3 * m + 1, 3 * m + 2, 3 * m + 3, panels[i].of[m].name);
         }
         fputc('\n', f);
     }
@@ -175,7 +189,7 @@ static void draw_case(FILE *f, const struct bench_result *r, size_t first)
     const struct bench_plan *plan = r->plan;
 
     begin_plot(f, c->name, c->title, 0, COUNT(over_threads));
-    fputs("set xtics norotate\nset xlabel 'threads'\nset logscale x 2\nset xrange [*:*]\n", f);
+    fputs("set xtics norotate autofreq\nset xlabel 'threads'\nset logscale x 2\nset xrange [*:*]\n", f);
     for (size_t i = 0; i < COUNT(over_threads); i++) {
         const struct panel *panel = &over_threads[i];
 
@@ -239,33 +253,29 @@ static void write_script(FILE *f, const struct bench_result *r)
 /* Runs gnuplot in dir with one argument. */
 static int run_gnuplot(const char *dir, const char *argument, char *error, size_t size)
 {
-    char text[PATH_SIZE], words[800];
-    char shell[] = "cd -- \"$1\" && exec gnuplot \"$2\"", name[] = "sh", flag[] = "-c";
-    char *where = strdup(dir), *what = strdup(argument);
-    char *argv[] = {name, flag, shell, name, where, what, NULL};
+    char text[100], words[800], sh[] = "sh", flag[] = "-c", script[] = "cd -- \"$1\" && exec gnuplot \"$2\"";
+    char *where = strdup(dir), *what = strdup(argument), *argv[] = {sh, flag, script, sh, where, what, NULL};
     struct base_proc_spec spec = {.argv = argv, .pass_fd = -1};
     struct base_proc proc = BASE_PROC_INIT, *procs = &proc;
-    int rc = where && what ? base_proc_start(&proc, &spec) : -ENOMEM, left_ms = DRAW_MS;
+    int rc = where && what ? base_proc_start(&proc, &spec) : -ENOMEM;
 
-    while (rc == 0 && !proc.ended && left_ms > 0) {
+    for (int left_ms = DRAW_MS; rc == 0 && !proc.ended && left_ms > 0; left_ms -= 100) {
         rc = base_proc_poll(&procs, 1, NULL, 0, 100);
-        left_ms -= 100;
     }
     if (rc < 0) {
         snprintf(error, size, "cannot run gnuplot: %s", strerror(-rc));
     } else if (!proc.ended) {
         snprintf(error, size, "gnuplot did not end within a minute");
-        rc = -1;
     } else if (proc.status != 0) {
         snprintf(error, size, "gnuplot %s in %s %s: %s; --plot needs it (Debian: gnuplot-nox)", argument, dir,
                  base_proc_how_ended(&proc, text, sizeof text),
                  base_proc_last_words(&proc, 4, words, sizeof words));
-        rc = -1;
     }
+    rc = rc < 0 || !proc.ended || proc.status != 0 ? -1 : 0;
     base_proc_free(&proc);
     free(what);
     free(where);
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
 
 int bench_plot_prepare(const char *dir, char *error, size_t size)
