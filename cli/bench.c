@@ -6,9 +6,11 @@
 #include "bench/lock/report_text.h"
 #include "cli/cli.h"
 #include "load/units.h"
+#include "testbed/report_json.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +18,6 @@
 #define QUICK_ROUNDS  1
 #define QUICK_TIME_MS 500
 #define QUICK_WARM_MS 200
-
-enum set { STANDARD, QUICK, FULL };
 
 struct arguments {
     const char *cases, *locks, *threads; /* lists with commas, or NULL */
@@ -28,8 +28,7 @@ struct arguments {
     unsigned warm_up_ms, time_ms;
     uint64_t think_ns, section_ns;
     unsigned write_percent;
-    bool has_think, has_section, has_writes, list, help;
-    enum set set;
+    bool has_think, has_section, has_writes, quick, full, list, help;
 };
 
 static void usage(FILE *f)
@@ -65,7 +64,8 @@ static void usage(FILE *f)
           "      --plot DIR         draw plots into this directory (gnuplot is needed)\n"
           "  -h, --help             this text\n"
           "\n"
-          "Exit status: 0 done; 1 the run failed, or a lock let two in; 2 wrong usage.\n",
+          "Exit status: 0 done; 1 the run failed, or a lock let two in; 2 wrong usage; 130 interrupted, 143\n"
+          "terminated: the points that were done are reported.\n",
           f);
 }
 
@@ -217,10 +217,10 @@ static int read_option(struct arguments *a, int option, const char *value)
         a->list = true;
         return 0;
     case OPT_QUICK:
-        a->set = QUICK;
+        a->quick = true;
         return 0;
     case OPT_FULL:
-        a->set = FULL;
+        a->full = true;
         return 0;
     case 'r':
         return read_number(&a->rounds, "--rounds", value, 1, BENCH_MAX_ROUNDS);
@@ -255,6 +255,38 @@ static int read_option(struct arguments *a, int option, const char *value)
     }
 }
 
+/* Does --case name this one, with or without a number of threads? */
+static bool names_case(const struct arguments *a, const char *name)
+{
+    const char *rest = a->cases;
+    char item[BENCH_LABEL_SIZE];
+
+    while (next_item(&rest, item, sizeof item)) {
+        item[strcspn(item, "/")] = 0;
+        if (!strcmp(item, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An option that would change nothing was meant for something. */
+static int check_arguments(const struct arguments *a)
+{
+    bool custom = names_case(a, "custom");
+
+    if (a->quick && a->full) {
+        return bad("--quick", "--full", "one of them");
+    }
+    if ((a->has_writes || a->has_section) && !custom) {
+        return bad(a->has_writes ? "--writes" : "--section", "without --case custom", "that case");
+    }
+    if (a->has_think && a->cases && !custom && !names_case(a, "think")) {
+        return bad("--think", a->cases, "the case think or custom");
+    }
+    return 0;
+}
+
 static int read_arguments(struct arguments *a, int argc, char **argv)
 {
     int option;
@@ -266,7 +298,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
             return -1;
         }
     }
-    return optind < argc ? bad("argument", argv[optind], "options only") : 0;
+    return optind < argc ? bad("argument", argv[optind], "options only") : check_arguments(a);
 }
 
 static void list_counts(const unsigned *counts)
@@ -389,7 +421,7 @@ static int choose_points(struct bench_plan *plan, const struct arguments *a)
     cases = bench_cases(&n);
     for (size_t i = 0; i < n && !a->cases; i++) {
         const struct bench_case *c = &cases[i];
-        const unsigned *counts = a->set == QUICK ? c->quick : a->set == FULL ? c->threads : c->few;
+        const unsigned *counts = a->quick ? c->quick : a->full ? c->threads : c->few;
 
         if (!c->named_only && counts[0] && add_counts(plan, a, c, counts) < 0) {
             return -1;
@@ -445,8 +477,7 @@ static int choose_locks(struct bench_plan *plan, const struct arguments *a)
     }
     all = bench_locks(&n);
     for (size_t i = 0; i < n && !a->locks; i++) {
-        bool wanted =
-            a->set == FULL || (a->set == QUICK ? is_quick(all[i]) : !(all[i]->flags & BENCH_VARIANT));
+        bool wanted = a->full || (a->quick ? is_quick(all[i]) : !(all[i]->flags & BENCH_VARIANT));
 
         if (wanted && add_lock(plan, all[i]) < 0) {
             return -1;
@@ -457,7 +488,7 @@ static int choose_locks(struct bench_plan *plan, const struct arguments *a)
 
 static int make_plan(struct bench_plan *plan, const struct arguments *a)
 {
-    bool quick = a->set == QUICK;
+    bool quick = a->quick;
     double cores = base_cores(getpid());
 
     plan->rounds = a->rounds ? a->rounds : quick ? QUICK_ROUNDS : 5;
@@ -472,30 +503,22 @@ static void print_point(void *ctx, const struct bench_result *r, const struct be
     bench_report_point(ctx, r, p);
 }
 
-static int write_json(const struct arguments *a, const struct bench_result *r)
+/* The report to its file, or to standard output where it is "-". */
+static int write_json(const struct arguments *a, const struct bench_result *r, struct tb_report_file *file,
+                      struct tb_error *err)
 {
     struct bench_left_out out[BENCH_MAX_LEFT_OUT];
     json_t *report = bench_report_json(r, out, bench_locks_left_out(out));
-    bool to_stdout = !strcmp(a->json, "-");
-    FILE *f = to_stdout ? stdout : fopen(a->json, "we");
-    int rc = -1;
+    int rc = 0;
 
     if (!report) {
-        errno = ENOMEM;
-    } else if (f && json_dumpf(report, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
-        fputc('\n', f);
-        rc = 0;
-    }
-    if (f && (fflush(f) || ferror(f))) {
-        rc = -1;
-    }
-    if (f && !to_stdout && fclose(f)) {
-        rc = -1;
+        rc = tb_fail(err, "out of memory");
+    } else if (strcmp(a->json, "-") != 0) {
+        rc = tb_report_write(file, report, err);
+    } else if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
+        fputc('\n', stdout); /* what failed is seen where standard output is flushed */
     }
     json_decref(report);
-    if (rc < 0) {
-        fprintf(stderr, "pawl bench: %s: %s\n", a->json, strerror(errno));
-    }
     return rc;
 }
 
@@ -511,43 +534,78 @@ static void print_head(const struct bench_plan *plan)
     fflush(stdout);
 }
 
-/* What has to be there before hours are spent. */
-static int prepare(const struct arguments *a)
+/* plock has to be there before locks are chosen by name. */
+static int add_plock(const struct arguments *a, struct tb_error *err)
 {
     const struct bench_lock *plock[BENCH_PLOCK_LOCKS];
     char error[2000];
 
-    if ((a->plock && bench_plock_load(a->plock, plock, error, sizeof error) < 0) ||
-        (a->plot && bench_plot_prepare(a->plot, error, sizeof error) < 0)) {
-        fprintf(stderr, "pawl bench: %s\n", error);
-        return -1;
+    if (!a->plock) {
+        return 0;
     }
-    for (size_t i = 0; a->plock && i < BENCH_PLOCK_LOCKS; i++) {
+    if (bench_plock_load(a->plock, plock, error, sizeof error) < 0) {
+        return tb_fail(err, "%s", error);
+    }
+    for (size_t i = 0; i < BENCH_PLOCK_LOCKS; i++) {
         bench_locks_add(plock[i]);
     }
     return 0;
 }
 
-/* Everything but the tables. */
-static int write_reports(const struct arguments *a, const struct bench_result *r)
+/* Where reports go is opened before hours are spent. */
+static int open_reports(const struct arguments *a, struct tb_report_file *file, struct tb_error *err)
 {
     char error[2000];
-    int rc = a->json ? write_json(a, r) : 0;
 
-    if (a->plot && r->n_done) {
-        if (bench_plot(r, a->plot, error, sizeof error) < 0) {
-            fprintf(stderr, "pawl bench: %s\n", error);
-            rc = -1;
-        }
+    if (a->plot && bench_plot_prepare(a->plot, error, sizeof error) < 0) {
+        return tb_fail(err, "%s", error);
+    }
+    return a->json && strcmp(a->json, "-") != 0 ? tb_report_open(file, a->json, err) : 0;
+}
+
+/* Everything but the tables, and the end of those. Each is tried, whatever became of the one before. */
+static int write_reports(const struct arguments *a, const struct bench_result *r, struct tb_report_file *file,
+                         struct tb_error *err)
+{
+    int rc = a->json ? write_json(a, r, file, err) : 0;
+    char error[2000];
+
+    if (a->plot && r->n_done && bench_plot(r, a->plot, error, sizeof error) < 0) {
+        rc = tb_fail(err, "%s", error);
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        rc = tb_fail(err, "the figures could not be written to standard output: %s", strerror(errno));
     }
     return rc;
 }
 
-static int run_plan(const struct arguments *a, const struct bench_plan *plan, struct bench_result *r)
+static volatile sig_atomic_t stop;
+
+static void on_signal(int signo)
+{
+    stop = signo;
+}
+
+/* What was measured when a signal comes is reported. */
+static void catch_signals(void)
+{
+    struct sigaction act = {.sa_handler = on_signal};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
+}
+
+static int run_plan(const struct arguments *a, const struct bench_plan *plan, struct bench_result *r,
+                    struct tb_error *err)
 {
     bool table = !a->json || strcmp(a->json, "-") != 0;
-    int rc;
+    struct tb_report_file file = {.fd = -1};
+    int rc = open_reports(a, &file, err);
 
+    if (rc < 0) {
+        return rc;
+    }
     if (table) {
         print_head(plan);
     }
@@ -556,21 +614,17 @@ static int run_plan(const struct arguments *a, const struct bench_plan *plan, st
     if (rc < 0) {
         fprintf(stderr, "pawl bench: %s\n", r->error);
     } else if (r->broken) {
-        fputs("pawl bench: a lock let two in; see the table\n", stderr);
+        fputs("pawl bench: a lock let two in; the report says which\n", stderr);
         rc = -1;
     }
-    if (write_reports(a, r) < 0) {
+    if (write_reports(a, r, &file, err) < 0) {
         rc = -1;
     }
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "pawl bench: the tables could not be written to standard output: %s\n",
-                strerror(errno));
-        rc = -1;
-    }
-    return rc < 0 ? 1 : 0;
+    tb_report_close(&file);
+    return rc;
 }
 
-static int run(const struct arguments *a)
+static int run(const struct arguments *a, struct tb_error *err)
 {
     struct bench_plan *plan = calloc(1, sizeof *plan);
     struct bench_result *r = calloc(1, sizeof *r);
@@ -579,12 +633,15 @@ static int run(const struct arguments *a)
 
     base_progress_start(&progress, STDERR_FILENO);
     if (!plan || !r) {
-        fputs("pawl bench: out of memory\n", stderr);
+        tb_fail(err, "out of memory");
     } else if (make_plan(plan, a) < 0) {
         status = 2;
     } else {
         plan->progress = &progress;
-        status = run_plan(a, plan, r);
+        plan->stop = &stop;
+        catch_signals();
+        status = run_plan(a, plan, r, err) < 0;
+        status = stop ? 128 + stop : status;
     }
     if (r) {
         bench_result_free(r);
@@ -596,7 +653,9 @@ static int run(const struct arguments *a)
 
 int cli_bench(int argc, char **argv)
 {
+    struct tb_error err = {0};
     struct arguments a;
+    int status = 1;
 
     if (read_arguments(&a, argc, argv) < 0) {
         return 2;
@@ -605,12 +664,16 @@ int cli_bench(int argc, char **argv)
         usage(stdout);
         return 0;
     }
-    if (prepare(&a) < 0) {
-        return 1;
+    if (add_plock(&a, &err) == 0) {
+        if (a.list) {
+            list();
+            status = 0;
+        } else {
+            status = run(&a, &err);
+        }
     }
-    if (a.list) {
-        list();
-        return 0;
+    if (err.text[0]) {
+        fprintf(stderr, "pawl bench: %s\n", err.text);
     }
-    return run(&a);
+    return status;
 }

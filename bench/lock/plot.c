@@ -263,7 +263,7 @@ static int run_gnuplot(const char *dir, const char *argument, char *error, size_
         rc = base_proc_poll(&procs, 1, NULL, 0, 100);
     }
     if (rc < 0) {
-        snprintf(error, size, "cannot run gnuplot: %s", strerror(-rc));
+        snprintf(error, size, "cannot run gnuplot: %s; --plot needs it (Debian: gnuplot-nox)", strerror(-rc));
     } else if (!proc.ended) {
         snprintf(error, size, "gnuplot did not end within a minute");
     } else if (proc.status != 0) {

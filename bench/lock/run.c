@@ -57,7 +57,8 @@ double bench_plan_seconds(const struct bench_plan *plan)
     return sum;
 }
 
-static void show(void *ctx)
+/* Draws the progress; whether to go on. */
+static bool show(void *ctx)
 {
     struct run *r = ctx;
     double in_trial = (double)(base_now_ns() - r->trial_ns) / 1e9;
@@ -66,6 +67,7 @@ static void show(void *ctx)
     if (r->plan->progress) {
         base_progress_show(r->plan->progress, done / r->all_s, r->all_s - done, r->what);
     }
+    return !r->plan->stop || !*r->plan->stop;
 }
 
 static int run_trial(struct run *r, struct bench_point_result *p, struct bench_row *row, unsigned round)
@@ -88,14 +90,20 @@ static int run_trial(struct run *r, struct bench_point_result *p, struct bench_r
     show(r);
     end = bench_trial_run(t, show, r);
     r->done_s += r->now_s;
+    if (!show(r)) { /* the child may have seen the signal first */
+        end = BENCH_STOPPED;
+    }
     bench_sample_take(&row->rounds[round], t, end);
     r->result->broken = r->result->broken || row->rounds[round].broken;
     if (end == BENCH_FAILED) {
         snprintf(r->result->error, sizeof r->result->error, "%s with %s: %s", p->point->label,
                  row->lock->name, t->error);
+    } else if (end == BENCH_STOPPED) {
+        snprintf(r->result->error, sizeof r->result->error, "stopped by a signal in round %u of %s",
+                 round + 1, p->point->label);
     }
     bench_trial_free(t);
-    return end == BENCH_FAILED ? -1 : 0;
+    return end == BENCH_FAILED || end == BENCH_STOPPED ? -1 : 0;
 }
 
 static int run_point(struct run *r, struct bench_point_result *p)

@@ -7,6 +7,7 @@
 #include "bench/lock/sample.h"
 
 #include <limits.h>
+#include <signal.h>
 
 #define BENCH_MAX_POINTS 64
 #define BENCH_AUTO       UINT_MAX /* a time: as long as the point needs (bench_times) */
@@ -17,9 +18,10 @@ struct bench_plan {
     struct bench_point points[BENCH_MAX_POINTS];
     size_t n_points;
     unsigned rounds;
-    unsigned warm_up_ms, time_ms;   /* or BENCH_AUTO */
-    double cores;                   /* that may be used */
-    struct base_progress *progress; /* or NULL */
+    unsigned warm_up_ms, time_ms;      /* or BENCH_AUTO */
+    double cores;                      /* that may be used */
+    struct base_progress *progress;    /* or NULL */
+    const volatile sig_atomic_t *stop; /* a signal that came: the run ends; or NULL */
 };
 
 /* A lock's rounds at a point. */

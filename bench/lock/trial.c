@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 20000 /* beyond the time it should take: creating the threads, waiting for their end */
+#define GRACE_MS 20000
 #define TICK_MS  200
 
 struct bench_trial *bench_trial_new(const struct bench_lock *lock, const struct bench_point *point)
@@ -30,6 +30,7 @@ struct bench_trial *bench_trial_new(const struct bench_lock *lock, const struct 
     t->size = size;
     t->lock = lock;
     t->point = point;
+    t->grace_ms = GRACE_MS;
     base_hist_init(&t->hand_off);
     for (unsigned i = 0; i < point->threads; i++) {
         base_hist_init(&t->seats[i].wait[0]);
@@ -53,6 +54,9 @@ _Noreturn void bench_give_up(struct bench_trial *t, const char *what, int error)
 
 static _Noreturn void child(struct bench_trial *t, pid_t parent)
 {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(1);
@@ -72,31 +76,37 @@ static _Noreturn void child(struct bench_trial *t, pid_t parent)
     _exit(0);
 }
 
-/* Waits for the child's end until the deadline. Returns whether it ended. */
-static bool await(pid_t pid, int64_t deadline_ns, int *status, bench_tick *tick, void *ctx)
+/* Waits for the child's end. BENCH_DONE where it ended. */
+static enum bench_end await(pid_t pid, int64_t deadline_ns, int *status, bench_tick *tick, void *ctx)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    bool ended = false;
+    enum bench_end end = BENCH_KILLED;
 
-    while (!(ended = waitpid(pid, status, WNOHANG) == pid) && base_now_ns() < deadline_ns) {
+    while (base_now_ns() < deadline_ns) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int left = base_poll_ms(deadline_ns);
 
-        poll(&p, fd >= 0, left < TICK_MS ? left : TICK_MS);
-        if (tick) {
-            tick(ctx);
+        if (tick && !tick(ctx)) {
+            end = BENCH_STOPPED;
+            break;
         }
+        if (waitpid(pid, status, WNOHANG) == pid) {
+            end = BENCH_DONE;
+            break;
+        }
+        poll(&p, fd >= 0, left < TICK_MS ? left : TICK_MS);
     }
     if (fd >= 0) {
         close(fd);
     }
-    return ended;
+    return end;
 }
 
 enum bench_end bench_trial_run(struct bench_trial *t, bench_tick *tick, void *ctx)
 {
-    int64_t limit_ms = (int64_t)t->warm_up_ms + t->time_ms + GRACE_MS;
+    int64_t limit_ms = (int64_t)t->warm_up_ms + t->time_ms + t->grace_ms;
     pid_t parent = getpid(), pid;
+    enum bench_end end;
     int status = 0;
 
     fflush(NULL);
@@ -108,10 +118,11 @@ enum bench_end bench_trial_run(struct bench_trial *t, bench_tick *tick, void *ct
     if (pid == 0) {
         child(t, parent);
     }
-    if (!await(pid, base_now_ns() + limit_ms * 1000000, &status, tick, ctx)) {
+    end = await(pid, base_now_ns() + limit_ms * 1000000, &status, tick, ctx);
+    if (end != BENCH_DONE) {
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
-        return BENCH_KILLED;
+        return end;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return BENCH_DONE;

@@ -23,6 +23,7 @@ struct bench_trial {
     const struct bench_point *point;
     struct bench_clock clock;
     unsigned warm_up_ms, time_ms;
+    unsigned grace_ms; /* beyond these: for creating the threads, and for their end */
     /* how it went; written by the child */
     bool measured;      /* the figures below hold */
     bool quiet;         /* every thread ended in time, so what the lock guards could be checked */
@@ -47,14 +48,15 @@ struct bench_trial {
 struct bench_trial *bench_trial_new(const struct bench_lock *lock, const struct bench_point *point);
 void bench_trial_free(struct bench_trial *t);
 
-/* Called while a trial runs, some times a second. */
-typedef void bench_tick(void *ctx);
+/* Called while a trial runs, some times a second and when a signal came; false ends it. */
+typedef bool bench_tick(void *ctx);
 
-enum bench_end { BENCH_DONE, BENCH_KILLED, BENCH_FAILED };
+enum bench_end { BENCH_DONE, BENCH_KILLED, BENCH_FAILED, BENCH_STOPPED };
 
 /* Runs a trial in a child process. BENCH_DONE: it ended by itself. BENCH_KILLED: it did not end in the time
  * that it should have taken and some seconds more; the figures hold if t->measured says so. BENCH_FAILED:
- * t->error tells why. Nothing is left running. The calling process has one thread. */
+ * t->error tells why. BENCH_STOPPED: tick did. Nothing is left running. The calling process has one thread.
+ */
 enum bench_end bench_trial_run(struct bench_trial *t, bench_tick *tick, void *ctx);
 
 /* The measurements, run in the child. They return when t holds the figures; threads may still be there. */
