@@ -50,15 +50,15 @@ PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
 }
 
 /* Changes the word as `add` and `mark` say, for one that stays inside, or waits: so the memory is there. The
- * claim phase (S beside atomic holders) ends with its last reader, which may be one that only came to look.
- */
+ * claim phase (S beside atomic holders) ends with its last reader, which may be one that only came to look,
+ * or with the last atomic holder, when such a reader is left behind. */
 PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word), next;
     uint32_t whom;
     do {
         next = (PAWL_T)((v + add) | mark);
-        if ((v & PAWL_A_MASK) && !(v & PAWL_W) && !(next & PAWL_R_MASK)) {
+        if ((v & PAWL_A_MASK) && !(v & PAWL_W) && (!(next & PAWL_R_MASK) || !(next & PAWL_A_MASK))) {
             next &= (PAWL_T)~PAWL_S;
         }
         whom = PAWL_F(whom_)(v, next);
