@@ -3,10 +3,10 @@
 #include "torture.h"
 
 void *part_plain(void *), *part_no_backoff(void *), *part_no_park(void *), *part_neither(void *),
-    *part_watched(void *);
+    *part_inline(void *), *part_inline_no_park(void *), *part_watched(void *);
 
-static void *(*const parts[])(void *) = {part_plain, part_no_backoff, part_no_park, part_neither,
-                                         part_watched};
+static void *(*const parts[])(void *) = {part_plain,  part_no_backoff,     part_no_park, part_neither,
+                                         part_inline, part_inline_no_park, part_watched};
 #define PARTS (sizeof parts / sizeof *parts)
 
 static void torture_mixed(unsigned each)

@@ -237,6 +237,24 @@ static void one_that_steps_back_from_joining_does_not_keep_the_claim_phase_open(
     }
 }
 
+/* The only claimant leaves while a reader has counted itself, to look and to be refused: held still here. Who
+ * takes its count back does not know any more that S was the claim phase's. */
+static void the_last_claimant_ends_the_claim_phase_though_a_reader_looks(void **state)
+{
+    (void)state;
+    lock_t l = {0}, one = {0};
+    pawl_read_lock(&one);
+    pawl_read_lock(&l);
+    pawl_read_to_claim(&l);
+    __atomic_fetch_add(&l.word, one.word, __ATOMIC_ACQUIRE);
+    pawl_claim_unlock(&l);
+    assert_false(pawl_seek_is_held(&l));
+    assert_true(pawl_seek_trylock(&l));
+    pawl_seek_unlock(&l);
+    pawl_read_unlock(&l);
+    assert_true(l.word == 0);
+}
+
 struct back {
     lock_t lock;
     int in;
@@ -344,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_writers_share_the_work_without_meeting),
         cmocka_unit_test(one_that_steps_back_from_joining_does_not_keep_the_claim_phase_open),
+        cmocka_unit_test(the_last_claimant_ends_the_claim_phase_though_a_reader_looks),
         cmocka_unit_test(one_that_goes_back_to_read_is_not_kept_by_the_next_round),
         cmocka_unit_test(holders_that_do_not_say_what_they_hold_exclude_each_other),
     };

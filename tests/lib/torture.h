@@ -16,6 +16,13 @@
 
 #define CELLS 8
 
+/* Watched locks have either one writer at a time or the multiple-writer protocol. */
+#if defined PAWL_STATS || defined PAWL_DEBUG
+#    define TORTURE_KINDS STATES
+#else
+#    define TORTURE_KINDS KINDS
+#endif
+
 struct torture {
     lock_t lock;
     uint64_t inside __attribute__((aligned(64)));
@@ -285,8 +292,8 @@ static inline void torture_step(struct torturer *me)
 {
     struct torture *t = me->t;
     uint32_t dice = torture_random_(&me->seed);
-    enum state s = (enum state)(dice % KINDS);
-    dice /= KINDS;
+    enum state s = (enum state)(dice % TORTURE_KINDS);
+    dice /= TORTURE_KINDS;
     if (!torture_take_(me, s, dice)) {
         torture_look_(t);
         return;
