@@ -234,11 +234,13 @@ static inline void torture_leave_read_(struct torturer *me, uint32_t how)
         }
         break;
     case 3:
+        torture_count_(t, -IN_R); /* before: once it is A, others may come in beside it */
         if (pawl_read_try_to_atomic(&t->lock)) {
-            torture_count_(t, IN_A - IN_R);
+            torture_count_(t, IN_A);
             torture_atomic_(me, how / 8);
             return;
         }
+        torture_count_(t, IN_R);
         break;
     default:
         break;
