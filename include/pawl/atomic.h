@@ -12,6 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+
 #define PAWL_INLINE   static inline __attribute__((always_inline, unused))
 #define PAWL_NOINLINE static __attribute__((noinline, cold, unused))
 
@@ -105,10 +110,17 @@ struct pawl_timespec {
 extern "C" {
 #    endif
 extern long pawl_libc_syscall_(long number, ...) __asm__("syscall");
+extern int pawl_libc_sched_yield_(void) __asm__("sched_yield");
 extern int pawl_libc_clock_gettime_(int clock, struct pawl_timespec *t) __asm__("clock_gettime");
 #    ifdef __cplusplus
 }
 #    endif
+
+/* Gives the CPU to another thread that waits for it, if there is one. */
+PAWL_INLINE void pawl_yield(void)
+{
+    pawl_libc_sched_yield_();
+}
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 PAWL_INLINE uint64_t pawl_clock_ns(void)
@@ -161,5 +173,9 @@ PAWL_INLINE void pawl_sleep_until(uint64_t deadline_ns)
 }
 
 #endif /* PAWL_BACKEND_HEADER */
+
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #endif

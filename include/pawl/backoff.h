@@ -7,13 +7,18 @@
 
 #include "pawl/atomic.h"
 
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+
 /* First wait between two looks at the word, and the longest while it may come free at any moment: whoever
  * waits then mostly waits for one short critical section. Each look takes the word's cache line from those
  * who use it, so the waits grow with the time already spent: by an eighth of it, and by half of it once it is
  * longer than the spin limit, after which a waiter usually goes to sleep. Nanoseconds. */
 #define PAWL_BACKOFF_FIRST 60u
 #define PAWL_BACKOFF_STEP  200u
-#define PAWL_SPIN_LIMIT    4000u
+#define PAWL_SPIN_LIMIT    2000u
 
 struct pawl_backoff {
     uint32_t wait;  /* length of the next wait, ns */
@@ -73,5 +78,9 @@ PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
     }
     return b->spent < PAWL_SPIN_LIMIT;
 }
+
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #endif

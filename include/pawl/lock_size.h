@@ -35,11 +35,18 @@
 #define PAWL_HELD   ((PAWL_T)(PAWL_S | PAWL_W | PAWL_R_MASK | PAWL_A_MASK))
 
 /* in this order */
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
 /* clang-format off */
 #include "pawl/lock_word.h"
 #include "pawl/lock_wait.h"
 #include "pawl/lock_ops.h"
 /* clang-format on */
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #undef PAWL_CAT_
 #undef PAWL_CAT

@@ -104,8 +104,8 @@ struct PAWL_F(waiter_) {
     bool turn;  /* and the TURN */
     bool woken; /* from the queue; the place of the head may be meant for it */
     bool busy;  /* the lock changed hands while it looked, or when it was woken */
-    unsigned misses;
-    uint64_t deadline, due, nap;
+    unsigned misses, yields;
+    uint64_t deadline, since, due, nap; /* since: at the head */
     struct pawl_backoff spin;
 };
 
@@ -141,7 +141,8 @@ PAWL_INLINE void PAWL_F(queue_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) 
     if (!(v & PAWL_TURN) && (w->woken || !(v & PAWL_QUEUE))) {
         if (PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v | PAWL_HEAD | (w->woken ? PAWL_QUEUE : 0)))) {
             w->head = true;
-            w->due = now + PAWL_TURN_NS;
+            w->since = now;
+            w->due = now + (w->kind == PAWL_KIND_READ ? PAWL_TURN_READ_NS : PAWL_TURN_NS);
             pawl_backoff_init(&w->spin);
         }
         return;
@@ -172,8 +173,11 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
         pawl_backoff_init(&w->spin);
         return;
     }
-    if (!w->turn && !(v & PAWL_QUEUE) &&
-        (w->busy ? now < w->due : now < w->due - PAWL_TURN_NS + PAWL_ALONE_NS)) {
+    if (!w->turn && !(v & PAWL_QUEUE) && now < (w->busy ? w->due : w->since + PAWL_ALONE_NS)) {
+        if (!w->busy) {
+            pawl_yield();
+            w->spin.wait = w->spin.wait < PAWL_ALONE_PAUSE ? w->spin.wait : PAWL_ALONE_PAUSE;
+        }
         return; /* nobody waits behind: goes on looking, ever more rarely */
     }
     if (w->busy && !w->turn) {
@@ -204,6 +208,28 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
     pawl_backoff_init(&w->spin);
 }
 
+/* One that comes looks for a while, less when others sleep already. When nothing changed meanwhile it gives
+ * the CPU away, in case the holder waits for it, and looks again. Returns whether to look again. */
+PAWL_INLINE bool PAWL_F(look_on_)(PAWL_T v, struct PAWL_F(waiter_) * w)
+{
+    bool more = pawl_backoff_step(&w->spin);
+#ifndef PAWL_DISABLE_PARK
+    if (w->head) {
+        return more;
+    }
+    if ((v & PAWL_QUEUE) && w->spin.spent >= PAWL_CROWD_LIMIT) {
+        return false;
+    }
+    if (!more && !w->busy && w->yields < PAWL_YIELDS) {
+        w->yields++;
+        pawl_yield();
+        return true;
+    }
+#endif
+    (void)v;
+    return more;
+}
+
 /* The wait behind every lock operation. Returns false when the deadline (0: none) has passed. Builds that
  * only spin stand in no line and claim no TURN: with more threads than cores its owner is mostly not running,
  * and everybody would burn the CPU until it is. */
@@ -212,7 +238,7 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
     if (PAWL_F(try_)(word, kind, 0)) {
         return true;
     }
-    struct PAWL_F(waiter_) w = {kind, false, false, false, false, 0, deadline, 0, PAWL_NAP_MIN, {0, 0}};
+    struct PAWL_F(waiter_) w = {kind, false, false, false, false, 0, 0, deadline, 0, 0, PAWL_NAP_MIN, {0, 0}};
     pawl_backoff_init(&w.spin);
     PAWL_T v = PAWL_A(load_relaxed)(word), last = v;
     for (;;) {
@@ -226,7 +252,7 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
                 return true;
             }
         }
-        if (!pawl_backoff_step(&w.spin)) {
+        if (!PAWL_F(look_on_)(v, &w)) {
 #ifdef PAWL_DISABLE_PARK
             if (deadline && pawl_clock_ns() >= deadline) {
                 return false;

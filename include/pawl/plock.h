@@ -11,6 +11,11 @@
 #ifndef PAWL_PLOCK_H
 #define PAWL_PLOCK_H
 
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+
 #ifdef PL_PLOCK_H
 #    error "pawl/plock.h stands in for plock.h: include one of them, not both"
 #endif
@@ -313,5 +318,9 @@ PAWL_INLINE void pl_lorw_unlock(unsigned long *lock)
 {
     PAWL_PL_LORW_(pawl_pl_unlock_any, lock);
 }
+
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #endif

@@ -13,18 +13,24 @@
 
 #include "pawl/atomic.h"
 
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+
 /* A full barrier; _load and _store order loads or stores only. The _ato ones stand beside atomic operations,
  * which on x86 are barriers themselves. */
 #if defined(__x86_64__) || defined(__i386__)
 #    define PAWL_PL_BARRIERS_(X) \
         X(mb_load, "") X(mb_store, "") X(mb_ato, "") X(mb_ato_load, "") X(mb_ato_store, "")
 #elif defined(__aarch64__)
-#    define PAWL_PL_BARRIERS_(X)                           \
-        X(mb_load, "dmb ishld")                            \
-        X(mb_store, "dmb ishst")                           \
-        X(mb_ato, "dmb ish")                               \
-        X(mb_ato_load, "dmb ishld") X(mb_ato_store, "dmb " \
-                                                    "ishst")
+#    define PAWL_PL_BARRIERS_(X)    \
+        X(mb_load, "dmb ishld")     \
+        X(mb_store, "dmb ishst")    \
+        X(mb_ato, "dmb ish")        \
+        X(mb_ato_load, "dmb ishld") \
+        X(mb_ato_store, "dmb "      \
+                        "ishst")
 #endif
 
 PAWL_INLINE void pawl_pl_mb_(void)
@@ -263,5 +269,9 @@ PAWL_PL_BIT_FUNCTIONS_(64)
 #define pl_btr_lax(ptr, bit)     PAWL_PL_BIT_(btr, ptr, bit, __ATOMIC_RELAXED)
 #define pl_btr_acq(ptr, bit)     PAWL_PL_BIT_(btr, ptr, bit, __ATOMIC_ACQUIRE)
 #define pl_btr_rel(ptr, bit)     PAWL_PL_BIT_(btr, ptr, bit, __ATOMIC_RELEASE)
+
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #endif

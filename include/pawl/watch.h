@@ -10,6 +10,11 @@
 #include "pawl/lock.h"
 #include "pawl/stats.h"
 
+#ifndef __cplusplus /* declarations stand where they are first needed */
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+
 /* An operation as libpawl sees it, in one number: the state entered or left, the state before a transition,
  * how it waits, and which switches ask. */
 #define PAWL_OP_(state, from, how, mode) \
@@ -305,5 +310,9 @@ PAWL_WATCHED_2_(pawl_read_to_write_until)
 #define pawl_seek_to_write_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_seek_to_write_until, l, deadline)
 #undef pawl_read_to_write_until
 #define pawl_read_to_write_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_read_to_write_until, l, deadline)
+
+#ifndef __cplusplus
+#    pragma GCC diagnostic pop
+#endif
 
 #endif

@@ -64,6 +64,10 @@ compile() { # COMPILER STANDARD FILE: with every switch, and not optimised too
 for compiler in gcc clang; do
     compile "$compiler" -std=c11 "$dir/use.c"
     command -v "$compiler" >/dev/null 2>&1 || continue
+    # Users whose style forbids what the headers do are not told of it.
+    printf '#include "pawl/lock.h"\n#include "pawl/plock.h"\nint nothing;\n' >"$dir/style.c"
+    # shellcheck disable=SC2086
+    "$compiler" -std=gnu99 -O2 $warn -Wdeclaration-after-statement -I"$include" -c -o "$dir/1.o" "$dir/style.c"
     # two files and a third that uses them: one program, no clash of names, and it runs
     "$compiler" -std=c11 -O2 -I"$include" -DPART=1 -c -o "$dir/1.o" "$dir/use.c"
     "$compiler" -std=c11 -O2 -I"$include" -DPART=2 -c -o "$dir/2.o" "$dir/use.c"
