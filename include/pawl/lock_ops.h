@@ -176,12 +176,12 @@ PAWL_INLINE void PAWL_F(seek_to_read)(PAWL_L *l)
  * one that waits for it. */
 
 /* Turns the caller's R into `grant` in one step, if nothing in `refuse` is there; alone: and no other reader.
- */
+ * Releases too: what was read under R was read before another may change it beside A. */
 PAWL_INLINE bool PAWL_F(from_read_)(PAWL_WT *word, PAWL_T grant, PAWL_T refuse, bool alone)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word);
     while (!(v & refuse) && (!alone || (v & PAWL_R_MASK) == PAWL_R1)) {
-        if (PAWL_A(cas_acquire)(word, &v, (PAWL_T)(v - PAWL_R1 + grant))) {
+        if (PAWL_A(cas_acq_rel)(word, &v, (PAWL_T)(v - PAWL_R1 + grant))) {
             return true;
         }
     }
@@ -277,10 +277,11 @@ PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
     }
 }
 
-/* Whether no other holds or joins: for what the last one does before it leaves. */
+/* Whether no other holds or joins: for what the last one does before it leaves, so it acquires what the
+ * others released. */
 PAWL_INLINE bool PAWL_F(last_writer)(const PAWL_L *l)
 {
-    return (PAWL_A(load_relaxed)(PAWL_WORD(l)) & PAWL_A_MASK) == PAWL_A1;
+    return (PAWL_A(load_acquire)(PAWL_WORD(l)) & PAWL_A_MASK) == PAWL_A1;
 }
 
 /* ---- questions, for assertions: what the word says at this moment. Never false for the holder who asks. */
