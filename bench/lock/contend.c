@@ -30,7 +30,6 @@ struct member {
 
 static struct crew crew;
 static struct member members[BENCH_MAX_THREADS];
-static pthread_t threads[BENCH_MAX_THREADS];
 
 static bool measuring(const struct bench_worker *w)
 {
@@ -125,17 +124,20 @@ static void set_up_think(struct bench_trial *t)
     }
 }
 
+/* Detached: nobody waits longer for them than await_end() does. */
 static void start_threads(struct bench_trial *t)
 {
     pthread_attr_t attr;
+    pthread_t thread;
     int e;
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     pthread_barrier_init(&crew.gate, NULL, t->point->threads + 1);
     for (unsigned i = 0; i < t->point->threads; i++) {
         members[i] = (struct member){&crew, &t->seats[i]};
-        if ((e = pthread_create(&threads[i], &attr, run_member, &members[i])) != 0) {
+        if ((e = pthread_create(&thread, &attr, run_member, &members[i])) != 0) {
             bench_give_up(t, "cannot create the threads; is the limit of processes (ulimit -u) too low?", e);
         }
     }
@@ -211,9 +213,6 @@ static bool await_end(struct bench_trial *t)
             return false;
         }
         usleep(500);
-    }
-    for (unsigned i = 0; i < t->point->threads; i++) {
-        pthread_join(threads[i], NULL);
     }
     return true;
 }

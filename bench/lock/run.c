@@ -126,12 +126,12 @@ static int prepare_point(struct run *r, struct bench_point_result *p, const stru
 
     *p = (struct bench_point_result){.point = point, .n_rows = plan->n_locks};
     bench_times(plan, point, &p->warm_up_ms, &p->time_ms);
-    p->rows = calloc(plan->n_locks, sizeof *p->rows);
+    p->rows = calloc(p->n_rows, sizeof *p->rows);
     if (!p->rows) {
         snprintf(r->result->error, sizeof r->result->error, "out of memory");
         return -1;
     }
-    for (size_t i = 0; i < plan->n_locks; i++) {
+    for (size_t i = 0; i < p->n_rows; i++) {
         p->rows[i].lock = plan->locks[i];
         p->rows[i].misfit = bench_misfit(plan->locks[i], point);
     }

@@ -316,7 +316,8 @@ static void plots_are_drawn_by_gnuplot_and_missed_before_anything_is_measured(vo
                                 "--lock",   "pawl,mutex", "--threads", "1,2",
                                 "--rounds", "1",          "--time",    "20ms",
                                 "--warmup", "0",          NULL};
-    char *path = strdup(getenv("PATH"));
+    const char *before = getenv("PATH");
+    char *path = strdup(before ? before : "/usr/bin:/bin");
     bool there = system("gnuplot --version >/dev/null 2>&1") == 0;
 
     (void)state;
