@@ -3,8 +3,8 @@
 #ifndef PAWL_TESTBED_RUN_H
 #define PAWL_TESTBED_RUN_H
 
-#include "base/progress.h"
 #include "base/machine.h"
+#include "base/progress.h"
 #include "testbed/measure.h"
 #include "testbed/scenario.h"
 #include "testbed/workdir.h"
