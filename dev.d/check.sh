@@ -1,8 +1,8 @@
 #: check [--quick] -- build and run all tests; ends with a line `N passed, N failed`
 #:
-#: Every build is tested: gcc, clang, the sanitizers, the three kinds of locks, arm64 under qemu; then layout, lint
-#: and a short fuzz run. A suite that fails does not stop the others. --quick: gcc's tests and the layout, within
-#: five minutes. docs/testing.md has a table of the suites and their minutes.
+#: Every build is tested: gcc, clang, the sanitizers, the three kinds of locks, arm64 under qemu; then the headers by
+#: themselves, layout, lint and a short fuzz run. A suite that fails does not stop the others. --quick: gcc's tests and
+#: the layout, within five minutes. docs/testing.md has a table of the suites and their minutes.
 . dev.d/builds.sh
 . dev.d/arm64.sh
 . dev.d/format.sh
@@ -22,6 +22,7 @@ verb_check() {
     suite gcc tests_of gcc
     suite format one_test format check_format
     if [ $# -eq 0 ]; then
+        suite headers run_tests gcc headers --suite compile
         suite clang tests_of clang
         suite lint one_test lint lint_sources
         suite asan tests_of asan --timeout-multiplier 3
@@ -76,7 +77,7 @@ one_test() {
 tests_of() {
     local name=$1
     shift
-    make_build "$name" && run_tests "$name" "$name" "$@"
+    make_build "$name" && run_tests "$name" "$name" --no-suite compile "$@"
 }
 
 # other_locks KIND: a build whose pawld has that kind of locks. That the balancer works with each kind is tested by every
