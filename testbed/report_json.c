@@ -221,7 +221,7 @@ int tb_report_open(struct tb_report_file *r, const char *where, struct tb_error 
         int e = errno;
 
         r->partial[0] = 0;
-        return tb_fail(err, "report %s: %s; name another place with --out", r->path, strerror(e));
+        return tb_fail(err, "report %s: %s; name a place that can be written", r->path, strerror(e));
     }
     return 0;
 }
