@@ -89,34 +89,17 @@ static int read_number(unsigned *out, const char *what, const char *value, unsig
     return 0;
 }
 
-/* "5us", "200ns", "1.5ms" or 0. */
+/* "5us", "200ns", "1.5ms" or 0: what load_read_duration() reads, less minutes, hours and numbers without
+ * unit. */
 static int read_time(uint64_t *out_ns, const char *what, const char *value, uint64_t low_ns, uint64_t high_ns,
                      const char *expected)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    size_t digits = strspn(value, "0123456789.");
-    char number[32], *end;
-    double v;
+    size_t len = strlen(value);
+    bool in_seconds = len && value[len - 1] == 's';
 
-    if (!strcmp(value, "0") && low_ns == 0) {
-        *out_ns = 0;
+    if ((in_seconds || !strcmp(value, "0")) && load_read_duration(value, out_ns) && *out_ns >= low_ns &&
+        *out_ns <= high_ns) {
         return 0;
-    }
-    if (!digits || digits >= sizeof number || value[0] == '.' || value[digits - 1] == '.') {
-        return bad(what, value, expected);
-    }
-    memcpy(number, value, digits);
-    number[digits] = 0;
-    v = strtod(number, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units && !*end; i++) {
-        if (!strcmp(value + digits, units[i].name) && v * units[i].ns >= (double)low_ns &&
-            v * units[i].ns <= (double)high_ns) {
-            *out_ns = (uint64_t)(v * units[i].ns + 0.5);
-            return 0;
-        }
     }
     return bad(what, value, expected);
 }

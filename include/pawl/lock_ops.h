@@ -6,14 +6,14 @@ PAWL_INLINE void PAWL_F(read_lock)(PAWL_L *l)
 {
     PAWL_T v = PAWL_A(fetch_add_acquire)(PAWL_WORD(l), PAWL_R1);
     if (__builtin_expect(!!(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)), 0)) {
-        PAWL_F(wait_read)(PAWL_WORD(l), v, 0);
+        PAWL_F(counted_read_)(PAWL_WORD(l), v, 0);
     }
 }
 
 PAWL_INLINE bool PAWL_F(read_lock_until)(PAWL_L *l, uint64_t deadline)
 {
     PAWL_T v = PAWL_A(fetch_add_acquire)(PAWL_WORD(l), PAWL_R1);
-    return !(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)) || PAWL_F(wait_read)(PAWL_WORD(l), v, deadline);
+    return !(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)) || PAWL_F(counted_read_)(PAWL_WORD(l), v, deadline);
 }
 
 PAWL_INLINE bool PAWL_F(read_trylock)(PAWL_L *l)
@@ -268,10 +268,7 @@ PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
     while ((v & (PAWL_S | PAWL_W)) == PAWL_W && !(v & PAWL_A_MASK)) {
         PAWL_T next = (PAWL_T)(v & ~PAWL_W);
         if (PAWL_A(cas_release)(word, &v, next)) {
-            uint32_t whom = PAWL_F(whom_)(v, next);
-            if (whom) {
-                PAWL_F(wake_)(word, v, whom);
-            }
+            PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
             return;
         }
     }
@@ -369,7 +366,7 @@ PAWL_INLINE bool PAWL_F(join_claim)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(read_lock_exact)(PAWL_L *l)
 {
     if (!PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_READ, 0)) {
-        PAWL_F(wait_read_exact)(PAWL_WORD(l), 0);
+        PAWL_F(wait_read)(PAWL_WORD(l), 0);
     }
 }
 

@@ -21,18 +21,13 @@ PAWL_NOINLINE void PAWL_F(give_slow_)(PAWL_WT *word, PAWL_T less)
             next = (PAWL_T)((next & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD);
         }
     } while (!PAWL_A(cas_release)(word, &v, next));
-    if (whom) {
-        PAWL_F(wake_)(word, v, whom);
-    }
+    PAWL_F(wake_)(word, v, whom);
 }
 
 /* The same after the fact: the marks were set between the look and the step. They stay. */
 PAWL_NOINLINE void PAWL_F(gave_)(PAWL_WT *word, PAWL_T v, PAWL_T less)
 {
-    uint32_t whom = PAWL_F(whom_)(v, (PAWL_T)(v - less));
-    if (whom) {
-        PAWL_F(wake_)(word, v, whom);
-    }
+    PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, (PAWL_T)(v - less)));
 }
 
 /* Gives `less` back: what was held, or the difference to what is held from now on. */
@@ -55,17 +50,13 @@ PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
 PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word), next;
-    uint32_t whom;
     do {
         next = (PAWL_T)((v + add) | mark);
         if ((v & PAWL_A_MASK) && !(v & PAWL_W) && (!(next & PAWL_R_MASK) || !(next & PAWL_A_MASK))) {
             next &= (PAWL_T)~PAWL_S;
         }
-        whom = PAWL_F(whom_)(v, next);
     } while (!PAWL_A(cas_acq_rel)(word, &v, next));
-    if (whom) {
-        PAWL_F(wake_)(word, v, whom);
-    }
+    PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
 }
 
 /* The head's place is free and QUEUE stands: wakes the first of those who sleep. Called by one that has the
@@ -168,26 +159,27 @@ PAWL_INLINE void PAWL_F(queue_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) 
  * is woken by every release of a busy lock mostly finds it taken again. */
 PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) * w, uint64_t now)
 {
-    if (!w->turn && now >= w->due) {
-        w->turn = PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v | PAWL_TURN) & ~PAWL_HIGH));
-        pawl_backoff_init(&w->spin);
-        return;
-    }
-    if (!w->turn && !(v & PAWL_QUEUE) && now < (w->busy ? w->due : w->since + PAWL_ALONE_NS)) {
-        if (!w->busy) {
-            pawl_yield();
-            w->spin.wait = w->spin.wait < PAWL_ALONE_PAUSE ? w->spin.wait : PAWL_ALONE_PAUSE;
+    if (!w->turn) {
+        if (now >= w->due) {
+            w->turn = PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v | PAWL_TURN) & ~PAWL_HIGH));
+            pawl_backoff_init(&w->spin);
+            return;
         }
-        return; /* nobody waits behind: goes on looking, ever more rarely */
-    }
-    if (w->busy && !w->turn) {
-        pawl_sleep_until(pawl_earlier_(now + w->nap < w->due ? now + w->nap : w->due, w->deadline));
-        w->nap = w->nap * 2;
-        w->busy = false;
-        pawl_backoff_init(&w->spin);
-        return;
-    }
-    if (w->turn && (v & PAWL_QUEUE) && PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
+        if (!(v & PAWL_QUEUE) && now < (w->busy ? w->due : w->since + PAWL_ALONE_NS)) {
+            if (!w->busy) {
+                pawl_yield();
+                w->spin.wait = w->spin.wait < PAWL_ALONE_PAUSE ? w->spin.wait : PAWL_ALONE_PAUSE;
+            }
+            return; /* nobody waits behind: goes on looking, ever more rarely */
+        }
+        if (w->busy) {
+            pawl_sleep_until(pawl_earlier_(now + w->nap < w->due ? now + w->nap : w->due, w->deadline));
+            w->nap = w->nap * 2;
+            w->busy = false;
+            pawl_backoff_init(&w->spin);
+            return;
+        }
+    } else if ((v & PAWL_QUEUE) && PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
         /* S is held for long. Readers that sleep behind could enter, and S's holder may wait for one. */
         pawl_futex_wake(PAWL_F(half_)(word, false), INT32_MAX, PAWL_WAKE_READ);
     }
@@ -381,15 +373,20 @@ PAWL_WAITING bool PAWL_F(wait_write)(PAWL_WT *word, uint64_t deadline)
     return false;
 }
 
+PAWL_WAITING bool PAWL_F(wait_read)(PAWL_WT *word, uint64_t deadline)
+{
+    return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
+}
+
 /* The quick step added a reader and met v: either that was allowed after all, or it is taken back and waits.
  */
-PAWL_WAITING bool PAWL_F(wait_read)(PAWL_WT *word, PAWL_T v, uint64_t deadline)
+PAWL_WAITING bool PAWL_F(counted_read_)(PAWL_WT *word, PAWL_T v, uint64_t deadline)
 {
     if (PAWL_F(free_for_)(v, PAWL_KIND_READ, false)) {
         return true;
     }
     PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1), 0);
-    return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
+    return PAWL_F(wait_read)(word, deadline);
 }
 
 /* One that takes part from outside wants to be alone. When another joins in, it steps back and tries again.
@@ -408,9 +405,4 @@ PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
         }
     }
     return false;
-}
-
-PAWL_WAITING bool PAWL_F(wait_read_exact)(PAWL_WT *word, uint64_t deadline)
-{
-    return PAWL_F(wait_)(word, PAWL_KIND_READ, deadline);
 }

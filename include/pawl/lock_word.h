@@ -101,7 +101,10 @@ PAWL_INLINE uint32_t PAWL_F(whom_)(PAWL_T v, PAWL_T next)
     return (v & PAWL_ASLEEP) && opened ? PAWL_WAKE_HEAD : 0;
 }
 
-PAWL_INLINE void PAWL_F(wake_)(const PAWL_WT *word, PAWL_T v, uint32_t mask)
+/* Wakes whom the change of v concerns, if anybody. */
+PAWL_INLINE void PAWL_F(wake_)(const PAWL_WT *word, PAWL_T v, uint32_t whom)
 {
-    pawl_futex_wake(PAWL_F(half_)(word, mask == PAWL_WAKE_HEAD && (v & PAWL_HIGH)), 1, mask);
+    if (whom) {
+        pawl_futex_wake(PAWL_F(half_)(word, whom == PAWL_WAKE_HEAD && (v & PAWL_HIGH)), 1, whom);
+    }
 }

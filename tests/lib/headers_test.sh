@@ -3,6 +3,8 @@
 # compilers, with and without optimisation, under every switch, alone and in any number of files of one program.
 # Usage: headers_test.sh INCLUDE-DIRECTORY. Compilers that are not installed are left out (at least one must be).
 set -eu
+# shellcheck source=tests/lib/compilers.sh
+. "$(dirname "$0")/compilers.sh"
 include=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -44,26 +46,23 @@ int main(void)
 }
 EOF
 
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align -Wcast-qual -Werror'
 tried=0
 compile() { # COMPILER STANDARD FILE: with every switch, and not optimised too
     compiler=$1 std=$2
     shift 2
-    command -v "$compiler" >/dev/null 2>&1 || return 0
+    have "$compiler" || return 0
     tried=$((tried + 1))
     for switches in -O0 -O2 '-O2 -DPAWL_DISABLE_EBO' '-O2 -DPAWL_DISABLE_PARK' \
         '-O2 -DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK' '-O2 -DPAWL_SHARED' \
         '-O2 -DPAWL_STATS' '-O2 -DPAWL_DEBUG'; do
         # shellcheck disable=SC2086
-        "$compiler" "$std" $warn $switches -DPART=1 -I"$include" -c -o "$dir/1.o" "$1" || {
-            echo "headers_test: $compiler $std $switches: not clean" >&2
-            exit 1
-        }
+        "$compiler" "$std" $warn $switches -DPART=1 -I"$include" -c -o "$dir/1.o" "$1" ||
+            fail "$compiler $std $switches: not clean"
     done
 }
 for compiler in gcc clang; do
     compile "$compiler" -std=c11 "$dir/use.c"
-    command -v "$compiler" >/dev/null 2>&1 || continue
+    have "$compiler" || continue
     # Users whose style forbids what the headers do are not told of it.
     printf '#include "pawl/lock.h"\n#include "pawl/plock.h"\nint nothing;\n' >"$dir/style.c"
     # shellcheck disable=SC2086
@@ -73,16 +72,10 @@ for compiler in gcc clang; do
     "$compiler" -std=c11 -O2 -I"$include" -DPART=2 -c -o "$dir/2.o" "$dir/use.c"
     # shellcheck disable=SC2086
     "$compiler" -std=c11 $warn -I"$include" -o "$dir/main" "$dir/main.c" "$dir/1.o" "$dir/2.o"
-    "$dir/main" || {
-        echo "headers_test: a program of three files built by $compiler fails" >&2
-        exit 1
-    }
+    "$dir/main" || fail "a program of three files built by $compiler fails"
 done
 for compiler in g++ clang++; do
     compile "$compiler" -std=c++17 "$dir/use.cc"
 done
-[ "$tried" -gt 0 ] || {
-    echo 'headers_test: neither gcc nor clang found' >&2
-    exit 1
-}
+[ "$tried" -gt 0 ] || fail 'neither gcc nor clang found'
 echo "headers_test: $tried compilers and standards, all clean"

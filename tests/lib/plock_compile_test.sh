@@ -4,18 +4,11 @@
 # the macro's name; a caller's variables never captured; every name that plock has, however the headers are combined.
 # Usage: plock_compile_test.sh INCLUDE-DIRECTORY. Compilers that are not installed are left out (at least one must be).
 set -eu
+# shellcheck source=tests/lib/compilers.sh
+. "$(dirname "$0")/compilers.sh"
 include=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align -Wcast-qual -Werror'
-
-fail() {
-    echo "plock_compile_test: $*" >&2
-    exit 1
-}
-have() {
-    command -v "$1" >/dev/null 2>&1
-}
 
 ops='take_r take_s take_w take_a take_j drop_r drop_s drop_w drop_a drop_j drop_c stow wtos wtor stor rtoj rtoc jtoc ctoa
     ator atoj try_r try_s try_w try_w_nowait try_a try_j try_rtos try_rtow try_rtoa last_writer'

@@ -615,8 +615,8 @@ static unsigned long NAME(arrive)(T *w)
 
 static void NAME(take_back)(T *w, unsigned long seen)
 {
-    bool got = sizeof *w == 4 ? pawl_pl_wait_read_32((pawl_word32_t *)(void *)w, (uint32_t)seen, 1)
-                              : pawl_pl_wait_read_64((pawl_word64_t *)(void *)w, seen, 1);
+    bool got = sizeof *w == 4 ? pawl_pl_counted_read__32((pawl_word32_t *)(void *)w, (uint32_t)seen, 1)
+                              : pawl_pl_counted_read__64((pawl_word64_t *)(void *)w, seen, 1);
     if (got) { /* meanwhile the lock had become free */
         pl_drop_r(w);
     }

@@ -4,20 +4,14 @@
 # Usage: switches_test.sh INCLUDE-DIRECTORY LIBPAWL.A. Compilers that are not installed are left out (at least one must
 # be); so is the comparison of machine code without unifdef.
 set -eu
+# shellcheck source=tests/lib/compilers.sh
+. "$(dirname "$0")/compilers.sh"
 lib=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 include=$dir/include # a copy: both sides of a comparison see the same, should somebody edit meanwhile
 cp -r "$1" "$include"
 all='PAWL_DISABLE_EBO PAWL_DISABLE_PARK PAWL_INLINE_WAIT PAWL_STATS PAWL_DEBUG'
-
-fail() {
-    echo "switches_test: $*" >&2
-    exit 1
-}
-have() {
-    command -v "$1" >/dev/null 2>&1
-}
 
 # Every operation, on both sizes.
 cat >"$dir/use.c" <<'SOURCE'
@@ -64,8 +58,6 @@ int main(void)
     return use_all_32(&a, 1) == 14 && use_all_64(&b, 1) == 14 && !a.word && !b.word ? 0 : 1;
 }
 SOURCE
-
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align -Wcast-qual -Werror'
 
 # All 32 combinations: no warning; and in C the program runs, its objects built with different switches.
 combinations() { # COMPILER STANDARD SOURCE
