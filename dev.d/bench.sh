@@ -4,27 +4,43 @@
 #: places, beside 40 connections that need not queue, with 2, 8 and 64 threads. Without a name: these two. Rounds of 4 s,
 #: interleaved. The servers are Debian's, unpacked below build/peers, not installed. Options are those of
 #: `pawl testbed` (--json, --rounds, --time, --out); the report is build/bench.json unless --out says otherwise.
+#: Paths in options are relative to where you stand.
 #:
 #: locks: this library's locks beside other libraries'. Options are those of `pawl bench`: --quick takes a minute, the
 #: default two hours, `./dev bench locks --list` names cases and locks.
 . dev.d/builds.sh
 . dev.d/peers.sh
 
+more_help_bench() {
+    case ${1-} in
+        locks) help_of_pawl bench ;;
+        *) help_of_pawl testbed ;;
+    esac
+}
+
 bench_locks() {
     need build bench >&2
     make_build gcc cli/pawl || die 'the build failed'
-    exec build/gcc/cli/pawl bench "$@"
+    become_pawl bench "$@"
+}
+
+# The scenarios name the peers from the repository's top, where the user may not stand.
+bench_peers() {
+    local peer
+    for peer in nginx haproxy; do
+        printf '%s\n' --side "$peer=$(path_for_caller "bench/proxy/$peer")"
+    done
 }
 
 verb_bench() {
-    local scenarios=(connections-64 connections-512 queue) scenario arguments=()
+    local scenarios=(connections-64 connections-512 queue) peers=true scenario arguments=()
     case ${1-} in
         proxy)
             scenarios=(connections-64 connections-512)
             shift
             ;;
         queue)
-            scenarios=(queue)
+            scenarios=(queue) peers=false
             shift
             ;;
         locks)
@@ -32,13 +48,16 @@ verb_bench() {
             bench_locks "$@"
             ;;
         '' | -*) ;;
-        *) bad_usage "no benchmark is called '$1'" bench ;;
+        *) bad_usage "no benchmark is called '$1'; there are proxy, queue and locks" bench ;;
     esac
+    "$peers" && mapfile -t arguments < <(bench_peers)
     for scenario in "${scenarios[@]}"; do
-        arguments+=(--scenario "bench/proxy/$scenario.cfg")
+        arguments+=(--scenario "$(path_for_caller "bench/proxy/$scenario.cfg")")
     done
     need build >&2
-    need_peers >&2
+    make_build gcc cli/pawl || die 'the build failed'
+    judge_testbed "$@"
+    "$peers" && need_peers >&2
     make_build gcc cli/pawl balancer/pawld || die 'the build failed'
-    exec build/gcc/cli/pawl testbed "${arguments[@]}" --time 4s --out build/bench.json "$@"
+    become_pawl testbed "${arguments[@]}" --time 4s --out "$(path_for_caller build/bench.json)" "$@"
 }

@@ -12,13 +12,18 @@ verb_build() {
     [ $# -gt 0 ] || set -- gcc
     for name in "$@"; do
         case $name in
+            gcc | clang | asan | tsan | no-backoff | pthread | fuzz | arm64) ;;
+            *) bad_usage "no build is called '$name'" build ;;
+        esac
+    done
+    for name in "$@"; do
+        case $name in
             gcc | no-backoff | pthread | asan) need build ;;
             clang | tsan | fuzz) need build check ;;
             arm64)
                 need build arm64
                 arm64_sysroot || die 'no arm64 libraries to build against (see above)'
                 ;;
-            *) bad_usage "no build is called '$name'" build ;;
         esac
         make_build "$name" || die "the build $name failed"
         say_programs "$name"

@@ -1,11 +1,21 @@
-# What the verbs of ./dev share: messages, logged commands, time. Sourced by ./dev, which
-# sets `root` and stands in it, so that paths here are relative to it.
+# What the verbs of ./dev share: messages, paths, logged commands, time. Sourced by ./dev, which sets `root` and stands
+# in it, so that paths here are relative to it, and `caller`, where the user stands.
 
 logs=build/log
 
 # The help of a verb: the `#:` lines of its file.
 help_of() {
     sed -n 's/^#: \{0,1\}//p' "dev.d/$1.sh"
+}
+
+# The options of `pawl $1`, which a verb hands on: help is to be had before anything is built.
+help_of_pawl() {
+    say
+    if [ -x build/gcc/cli/pawl ]; then
+        build/gcc/cli/pawl "$1" --help
+    else
+        say "Once \`./dev build\` has been run, this lists the options of \`pawl $1\`, too."
+    fi
 }
 
 say() {
@@ -21,6 +31,37 @@ bad_usage() {
     printf 'dev: %s\n\n' "$1" >&2
     help_of "$2" >&2
     exit 2
+}
+
+# A path that the user gave, as seen from the repository.
+given_path() {
+    if [[ $1 = /* ]] || [ "$caller" = "$root" ]; then
+        printf '%s\n' "$1"
+    else
+        printf '%s\n' "${caller%/}/$1"
+    fi
+}
+
+# A path in the repository, as seen by the user.
+path_for_caller() {
+    if [ "$caller" = "$root" ]; then
+        printf '%s\n' "$1"
+    else
+        printf '%s\n' "$root/$1"
+    fi
+}
+
+# become_pawl ARGUMENT...: ends in the build's `pawl`, run where the user stands, which the paths among its arguments
+# are relative to.
+become_pawl() {
+    cd "$caller" || die "the directory $caller is gone"
+    exec "$root/build/gcc/cli/pawl" "$@"
+}
+
+# judge_testbed ARGUMENT...: has `pawl testbed`, once it is built, refuse what it would refuse later. With --list it reads
+# everything and runs nothing; the option stands in front, where it is nobody's value.
+judge_testbed() {
+    build/gcc/cli/pawl testbed --list "$@" >/dev/null || exit
 }
 
 # Is $1 a whole number from 1 to $2?

@@ -3,6 +3,7 @@
 #: Builds HAProxy from Debian's source package twice below build/field: as it is, and with its plock.h replaced by an
 #: include of Pawl's. Measures both in interleaved rounds, 1000 connections for 40 places, then runs its regression tests
 #: on both; a test that only fails with Pawl's locks gives status 1. Some 8 minutes. docs/field-test.md says more.
+#: A relative FILE is relative to where you stand.
 #:
 #:   --threads N[,N...]   HAProxy threads (2,8,64)        --rounds N, --time T   rounds (5) and the load of one (4s)
 #:   --out FILE           the report (build/field/haproxy-locks.json)   --json   print the report, not the table
@@ -23,9 +24,9 @@ verb_field-test() {
     exec 3>&1
     "$field_json" && exec 1>&2 # standard output is the report's alone
     mkdir -p build/field
-    { : >"$field_out.new"; } 2>/dev/null || die "no report can be written to $field_out"
+    { : >"$field_out.new"; } 2>/dev/null || die "no report can be written to $field_out; name another place with --out"
+    trap field_end EXIT
     need build field
-    trap processes_end EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
     trap 'exit 129' HUP
@@ -43,6 +44,11 @@ verb_field-test() {
     fi
     "$field_json" && cat "$field_out" >&3
     return "$status"
+}
+
+field_end() {
+    rm -f "$field_out.new"
+    processes_end
 }
 
 field_arguments() {
@@ -70,25 +76,47 @@ field_arguments() {
         bad_usage '--regtests and --no-regtests leave nothing to do together' field-test
 }
 
-# Rounds and times are judged by `pawl testbed`, before it runs anything.
+# Judges all of it here, since `pawl testbed`, which would refuse the same, is built only after this.
 field_value() {
-    local n
     case $1 in
         --out)
-            field_out=$2
-            if [ -d "$2" ]; then
-                field_out=${2%/}/haproxy-locks.json
+            field_out=$(given_path "$2")
+            if [ -d "$field_out" ]; then
+                field_out=${field_out%/}/haproxy-locks.json
             fi
             ;;
         --threads)
-            for n in ${2//,/ }; do
-                # HAProxy 2.6 is built for 64 at most.
-                whole_number "$n" 64 || bad_usage "--threads takes numbers from 1 to 64, such as 2,8,64, not '$2'" field-test
-                field_threads+=" $n"
-            done
+            field_numbers "$2" ||
+                bad_usage "--threads takes up to 8 different numbers from 1 to 64, such as 2,8,64, not '$2'" field-test
+            field_threads=${2//,/ }
             ;;
-        *) field_load+=("$1" "$2") ;;
+        --rounds)
+            whole_number "$2" 100 || bad_usage "--rounds takes a number from 1 to 100, not '$2'" field-test
+            field_load+=("$1" "$2")
+            ;;
+        --time)
+            field_duration "$2" || bad_usage "--time takes a time from 10ms to 60m, such as 4s, not '$2'" field-test
+            field_load+=("$1" "$2")
+            ;;
     esac
+}
+
+# Is $1 a list of numbers of threads? HAProxy 2.6 is built for 64 at most, a scenario takes 8 numbers.
+field_numbers() {
+    local list="$1," seen=' ' n count=0
+    while [ -n "$list" ]; do
+        n=${list%%,*} list=${list#*,} count=$((count + 1))
+        whole_number "$n" 64 && [ "$count" -le 8 ] && [[ $seen != *" $n "* ]] || return 1
+        seen+="$n "
+    done
+}
+
+# Is $1 a time that `pawl testbed` takes for a round?
+field_duration() {
+    local -A us=([ms]=1000 [s]=1000000 [m]=60000000)
+    [[ $1 =~ ^(0*[1-9][0-9]{0,7})(ms|s|m)$ ]] || return 1
+    local span=$((10#${BASH_REMATCH[1]} * ${us[${BASH_REMATCH[2]}]}))
+    [ "$span" -ge 10000 ] && [ "$span" -le 3600000000 ]
 }
 
 field_title() {

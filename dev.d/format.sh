@@ -12,10 +12,14 @@ check_format() {
 }
 
 verb_format() {
-    need build format
-    case ${1-} in
-        '') c_sources | xargs clang-format -i ;;
-        --check) check_format ;;
-        *) bad_usage "format does not know '$1'" format ;;
+    case "$*" in
+        '' | --check) ;;
+        *) bad_usage "format does not know '$*'" format ;;
     esac
+    need build format
+    if [ $# -eq 0 ]; then
+        c_sources | xargs clang-format -i
+    else
+        check_format
+    fi
 }

@@ -33,8 +33,13 @@ fuzz_one() {
 
 verb_fuzz() {
     local seconds=${1-60} target known status=0
-    whole_number "$seconds" 100000 || bad_usage "'$seconds' is no whole number of seconds" fuzz
+    whole_number "$seconds" 100000 || bad_usage "fuzz takes a number of seconds from 1 to 100000, not '$seconds'" fuzz
     [ $# -eq 0 ] || shift
+    for target in "$@"; do
+        if [[ $target = */* ]] || [ ! -d "fuzz/corpus/$target" ] || [ ! -f "fuzz/$target.c" ]; then
+            bad_usage "no fuzz target '$target'; there are: $(echo fuzz/corpus/* | sed 's,fuzz/corpus/,,g')" fuzz
+        fi
+    done
     need build check
     make_fuzz_targets || die 'the build of the fuzz targets failed'
     known=$(fuzz_targets)
@@ -42,8 +47,7 @@ verb_fuzz() {
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $known
     for target in "$@"; do
-        grep -qx -- "$target" <<<"$known" ||
-            bad_usage "no target '$target'; there are: ${known//$'\n'/ }" fuzz
+        grep -qx -- "$target" <<<"$known" || die "the target '$target' has not been built; there are: ${known//$'\n'/ }"
         say "fuzz $target for $seconds s"
         logged "fuzz-$target" fuzz_one "$target" "$seconds" || status=1
         grep -h 'stat::number_of_executed_units' "build/log/fuzz-$target.log" || true

@@ -1,4 +1,6 @@
 #: lint [FILE...] -- look for mistakes with clang-tidy (.clang-tidy says which), in all C sources or in those named
+#:
+#: Paths are relative to where you stand.
 . dev.d/builds.sh
 . dev.d/format.sh
 
@@ -32,7 +34,13 @@ lint_sources() {
 }
 
 verb_lint() {
+    local file files=()
+    for file in "$@"; do
+        file=$(given_path "$file")
+        [ -f "$file" ] || bad_usage "there is no file '$file' to look at" lint
+        files+=("$file")
+    done
     need build check
     configure clang || die 'the build clang could not be configured'
-    lint_sources "$@"
+    lint_sources "${files[@]}"
 }

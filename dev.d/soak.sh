@@ -11,7 +11,7 @@ soak_pids=()
 verb_soak() {
     local minutes=${1-10} third
     if [ $# -gt 1 ] || ! whole_number "$minutes" 10000; then
-        bad_usage "soak takes a whole number of minutes, not '$*'" soak
+        bad_usage "soak takes a whole number of minutes from 1 to 10000, not '$*'" soak
     fi
     third=$((minutes * 20))
     need build check
