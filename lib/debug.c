@@ -2,6 +2,7 @@
  * and the place, and what it conflicts with and where; then the program is aborted. */
 #include "internal.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +35,18 @@ static __attribute__((format(printf, 2, 3))) void say(struct message *m, const c
     va_end(args);
 }
 
+static void say_text(struct message *m, const char *text, size_t limit)
+{
+    pawl_lib_append(m->text, sizeof m->text, text, limit);
+}
+
 static void say_site(struct message *m, uint32_t id)
 {
     const struct lib_site *s = pawl_lib_site(id);
-    say(m, "%s:%u (%s)", s->file, s->line, s->function);
+    say_text(m, s->file, LIB_PLACE_SHOWN);
+    say(m, ":%u (", s->line);
+    say_text(m, s->function, LIB_PLACE_SHOWN);
+    say(m, ")");
 }
 
 /* Begins a message: what is wrong, then who does what to which lock where. */
@@ -48,7 +57,9 @@ static void begin(struct message *m, struct lib_thread *t, const char *what, con
     m->text[0] = 0;
     say(m, "pawl: %s\n  thread %ld %s ", what, t->id, doing);
     if (ref.class_ != LIB_NO_CLASS) {
-        say(m, "\"%s\" (%p) at ", pawl_lib_class_name(ref.class_, NULL), lock);
+        say(m, "\"");
+        say_text(m, pawl_lib_class_name(ref.class_, NULL), LIB_NAME_SHOWN);
+        say(m, "\" (%p) at ", lock);
     } else {
         say(m, "the lock at %p at ", lock);
     }
@@ -71,16 +82,20 @@ static void say_hold(struct message *m, const struct lib_hold *h)
     say(m, "\n");
 }
 
-/* What is known of a lock that the thread was expected to hold. */
+/* What is known of a lock that the thread was expected to hold, and does not. */
 static void say_history(struct message *m, const void *lock)
 {
     const struct lib_lock *record = pawl_lib_find(lock, false).record;
     lib_event taken = record ? lib_get(&record->taken) : 0, given = record ? lib_get(&record->given) : 0;
+    uint64_t lost = lib_get(&pawl_lib_lost.locks);
+    say(m, "  the thread does not hold it in any state\n");
     if (taken) {
         say_event(m, "it was last taken", taken);
     } else {
-        say(m, "  it was never taken in a file compiled with PAWL_DEBUG%s\n",
-            record ? "" : " (as far as known: no room for its record)");
+        say(m, "  nobody was seen taking it in a file compiled with PAWL_DEBUG\n");
+    }
+    if (!taken && lost) {
+        say(m, "  (that may be unknown: the table of addresses was full, %" PRIu64 " times so far)\n", lost);
     }
     if (given) {
         say_event(m, "it was last given back", given);

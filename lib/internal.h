@@ -7,6 +7,7 @@
  *   threads.c  what a thread holds; its start, end, and signal handlers
  *   counts.c   counting, and adding up over threads
  *   report.c   the table and the JSON
+ *   text.c     strings from outside, as they may be shown
  *   order.c    the order in which locks are taken
  *   debug.c    faults: finding them, wording them
  *   watch.c    what the headers call
@@ -27,6 +28,8 @@ enum {
     LIB_HOLDS = 64,
     LIB_EDGES = 1 << 15,
     LIB_MESSAGE = 4096,
+    LIB_NAME_SHOWN = 200,  /* bytes of a name in a message */
+    LIB_PLACE_SHOWN = 500, /* and of a file or function */
 };
 
 /* Class and site numbers that are nobody's. */
@@ -142,6 +145,13 @@ void pawl_lib_count_took(struct lib_cell *c, lib_event who, uint64_t now);
 void pawl_lib_count_wait(struct lib_cell *c, uint64_t ns);
 void pawl_lib_count_held(struct lib_cell *c, uint64_t ns);
 void pawl_lib_bump(uint64_t *counter, uint64_t by); /* of a cell */
+
+/* text.c: control characters and bytes that are no UTF-8 are shown as \n, \x07; in JSON they are escaped, and
+ * what is no UTF-8 is U+FFFD. */
+/* Appends it to text, which holds size bytes; "..." ends what is longer than limit or finds no room. */
+void pawl_lib_append(char *text, size_t size, const char *more, size_t limit);
+void pawl_lib_print(FILE *out, const char *text);
+void pawl_lib_print_json(FILE *out, const char *text); /* with its quotes */
 
 /* order.c */
 /* Before the thread waits for the lock: enters the pairs (what it holds, this lock). Returns false when one

@@ -114,10 +114,20 @@ static __attribute__((format(printf, 3, 4))) size_t append(char *text, size_t si
 static void append_node(char *text, size_t size, uint32_t node)
 {
     if (node < LIB_CLASSES) {
-        append(text, size, "\"%s\"", pawl_lib_class_name(node, NULL));
+        append(text, size, "\"");
+        pawl_lib_append(text, size, pawl_lib_class_name(node, NULL), LIB_NAME_SHOWN);
+        append(text, size, "\"");
     } else {
         append(text, size, "the lock at %p", (void *)lib_get(&pawl_lib_record(node - LIB_CLASSES)->address));
     }
+}
+
+static void append_place(char *text, size_t size, const struct lib_site *s)
+{
+    pawl_lib_append(text, size, s->file, LIB_PLACE_SHOWN);
+    append(text, size, ":%u (", s->line);
+    pawl_lib_append(text, size, s->function, LIB_PLACE_SHOWN);
+    append(text, size, ")");
 }
 
 /* The way that find_way found to node `end`, an edge a line, from its beginning. */
@@ -129,12 +139,15 @@ static void tell_way(char *text, size_t size, uint32_t end)
     }
     while (n) {
         const struct edge *e = &edges[to_visit[--n]];
-        const struct lib_site *asked = pawl_lib_site(e->asked_site), *held = pawl_lib_site(e->held_site);
         append(text, size, "  the other order: thread %ld asked for ", e->thread);
         append_node(text, size, edge_to(e));
-        append(text, size, " at %s:%u (%s)\n    while it held ", asked->file, asked->line, asked->function);
+        append(text, size, " at ");
+        append_place(text, size, pawl_lib_site(e->asked_site));
+        append(text, size, "\n    while it held ");
         append_node(text, size, edge_from(e));
-        append(text, size, ", taken at %s:%u (%s)\n", held->file, held->line, held->function);
+        append(text, size, ", taken at ");
+        append_place(text, size, pawl_lib_site(e->held_site));
+        append(text, size, "\n");
     }
 }
 
@@ -166,11 +179,11 @@ static bool enter_or_tell(struct lib_thread *t, const struct lib_hold *h, uint32
     pawl_lib_lock();
     bool circle = !is_known(key) && find_way(to, from);
     if (circle) {
-        const struct lib_site *held = pawl_lib_site(h->site);
         append(text, size, "  while it holds ");
         append_node(text, size, from);
-        append(text, size, " for %s, taken at %s:%u (%s)\n", pawl_lib_state_name(h->state), held->file,
-               held->line, held->function);
+        append(text, size, " for %s, taken at ", pawl_lib_state_name(h->state));
+        append_place(text, size, pawl_lib_site(h->site));
+        append(text, size, "\n");
         tell_way(text, size, from);
     } else if (!is_known(key)) {
         enter(key, h->site, site, t->id);

@@ -54,7 +54,8 @@ static uint64_t holds(const struct pawl_stats_state *s)
 static void print_class(const struct pawl_stats_class *c, void *out_)
 {
     FILE *out = out_;
-    fprintf(out, "%s\n", c->name);
+    pawl_lib_print(out, c->name);
+    fputc('\n', out);
     for (unsigned i = 0; i < PAWL_STATES; i++) {
         const struct pawl_stats_state *s = &c->state[i];
         if (!any(s)) {
@@ -70,8 +71,12 @@ static void print_class(const struct pawl_stats_class *c, void *out_)
         fputc('\n', out);
     }
     if (c->last.thread) {
-        fprintf(out, "  last taken for %s by thread %ld at %s:%u (%s)\n", pawl_lib_state_name(c->last.state),
-                c->last.thread, c->last.file, c->last.line, c->last.function);
+        fprintf(out, "  last taken for %s by thread %ld at ", pawl_lib_state_name(c->last.state),
+                c->last.thread);
+        pawl_lib_print(out, c->last.file);
+        fprintf(out, ":%u (", c->last.line);
+        pawl_lib_print(out, c->last.function);
+        fputs(")\n", out);
     }
 }
 
@@ -100,21 +105,6 @@ void pawl_stats_print(FILE *out)
             fprintf(out, "not recorded: %" PRIu64 " %s\n", n[i], what[i]);
         }
     }
-}
-
-static void json_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\') {
-            fprintf(out, "\\%c", *c);
-        } else if ((unsigned char)*c < 0x20) {
-            fprintf(out, "\\u%04x", (unsigned char)*c);
-        } else {
-            fputc(*c, out);
-        }
-    }
-    fputc('"', out);
 }
 
 /* Only buckets that are not empty: [from ns, count]. */
@@ -155,7 +145,7 @@ static void json_class(const struct pawl_stats_class *c, void *json_)
     FILE *out = j->out;
     fprintf(out, "%s\n{\"name\":", j->comma);
     j->comma = ",";
-    json_string(out, c->name);
+    pawl_lib_print_json(out, c->name);
     fprintf(out, ",\"named\":%s,\"states\":{", c->named ? "true" : "false");
     const char *comma = "";
     for (unsigned i = 0; i < PAWL_STATES; i++) {
@@ -169,9 +159,9 @@ static void json_class(const struct pawl_stats_class *c, void *json_)
     if (c->last.thread) {
         fprintf(out, ",\"last\":{\"thread\":%ld,\"state\":\"%s\",\"file\":", c->last.thread,
                 pawl_lib_state_name(c->last.state));
-        json_string(out, c->last.file);
+        pawl_lib_print_json(out, c->last.file);
         fprintf(out, ",\"line\":%u,\"function\":", c->last.line);
-        json_string(out, c->last.function);
+        pawl_lib_print_json(out, c->last.function);
         fprintf(out, ",\"time_ns\":%" PRIu64 "}", c->last.time_ns);
     }
     fputc('}', out);

@@ -64,6 +64,14 @@ static void assert_says(const char *part)
     }
 }
 
+static void assert_says_not(const char *part)
+{
+    if (strstr(text, part)) {
+        print_error("\"%s\" in:\n%s", part, text);
+        fail();
+    }
+}
+
 static void assert_says_place(int line)
 {
     char place[300];
@@ -107,6 +115,11 @@ static void never_taken(void)
     SECOND_HERE, pawl_write_unlock(&a);
 }
 
+static void never_taken_nor_named(void)
+{
+    SECOND_HERE, pawl_write_unlock(&b);
+}
+
 static void unlocks_twice(void)
 {
     pawl_lock_name(&a, "alpha");
@@ -144,7 +157,14 @@ static void an_unlock_of_what_is_not_held_is_caught(void **state)
 {
     (void)state;
     assert_fault(never_taken, "unlock of a lock that is not held", "\"alpha\"");
-    assert_says("never taken");
+    assert_says("the thread does not hold it in any state");
+    assert_says("nobody was seen taking it");
+    assert_says_not("full");
+    assert_fault(never_taken_nor_named, "unlock of a lock that is not held", "the lock at");
+    assert_says("the thread does not hold it in any state");
+    assert_says("nobody was seen taking it");
+    assert_says_not("full");
+    assert_says_not("room");
     assert_fault(unlocks_twice, "unlock of a lock that is not held", "\"alpha\"");
     assert_says("last given back for read by thread");
     assert_fault(unlocks_the_wrong_state, "unlock of a state that is not the one held", "\"alpha\"");
@@ -666,6 +686,39 @@ static void full_tables_weaken_checks_and_invent_no_faults(void **state)
     (void)state;
     assert_fault(goes_through_more_locks_than_there_is_room_for, "unlock of a lock that is not held",
                  "the lock at");
+    assert_says("the table of addresses was full");
+}
+
+static void names_of_any_bytes(void)
+{
+    pawl_lock_name(&a, "al\npha \x1b[31m\xff \xc3\xa4");
+    SECOND_HERE, pawl_write_unlock(&a);
+}
+
+/* Names longer than a message, in each of its parts. */
+static void names_without_end(void)
+{
+    static char first[6000], second[6000];
+    memset(first, 'x', sizeof first - 1);
+    memset(second, '\n', sizeof second - 1);
+    pawl_lock_name(&a, first);
+    pawl_lock_name(&b, second);
+    pawl_write_lock(&a);
+    FIRST_HERE, pawl_write_lock(&b);
+    pawl_write_unlock(&b);
+    pawl_write_unlock(&a);
+    pawl_write_lock(&b);
+    SECOND_HERE, pawl_write_lock(&a);
+}
+
+static void names_are_shown_in_one_line_and_leave_room_for_the_rest(void **state)
+{
+    (void)state;
+    assert_fault(names_of_any_bytes, "unlock of a lock that is not held",
+                 "\"al\\npha \\x1b[31m\\xff \xc3\xa4\" (");
+    assert_fault(names_without_end, "locks taken in opposite orders", "xxx...\" (");
+    assert_says("\\n\\n...\" for write, taken at");
+    assert_says("choose one order");
 }
 
 static void *both_in_order(void *arg)
@@ -727,6 +780,7 @@ int main(void)
         cmocka_unit_test(a_hook_may_take_the_message_and_leave),
         cmocka_unit_test(the_program_is_aborted_when_a_hook_returns),
         cmocka_unit_test(full_tables_weaken_checks_and_invent_no_faults),
+        cmocka_unit_test(names_are_shown_in_one_line_and_leave_room_for_the_rest),
         cmocka_unit_test(many_threads_that_use_locks_rightly_go_unremarked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

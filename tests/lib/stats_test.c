@@ -684,12 +684,80 @@ static void json_says_what_a_snapshot_does(void **state)
     out = open_memstream(&text, &size);
     pawl_stats_print(out);
     fclose(out);
-    assert_non_null(strstr(text, c.name));
+    assert_non_null(strstr(text, "a \"quoted\\\" name\\n\n"));
     assert_non_null(strstr(text, "write"));
     assert_non_null(strstr(text, "last taken for atomic"));
     assert_non_null(strstr(text, "not recorded"));
     free(text);
     pawl_lock_forget(&l);
+}
+
+/* A name as it is, in JSON, and in print. */
+static const struct {
+    const char *name, *json, *print;
+} odd[] = {
+    {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+     "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+    {"\x01\x1f\x7f\b\t\r\n", "\x01\x1f\x7f\b\t\r\n", "\\x01\\x1f\\x7f\\x08\\t\\r\\n"},
+    {"\xc2\x9b[31m", "\xc2\x9b[31m", "\\xc2\\x9b[31m"}, /* a command to a terminal */
+    {"latin \xe9.", "latin \xef\xbf\xbd.", "latin \\xe9."},
+    {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd", "\\xff\\xfe"},
+    {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", "\\xc0\\xaf"}, /* longer than need be */
+    {"\xe0\x9f\xbf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\\xe0\\x9f\\xbf"},
+    {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\\xed\\xa0\\x80"}, /* half of a pair */
+    {"\xf0\x8f\xbf\xbf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\\xf0\\x8f\\xbf\\xbf"},
+    {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\\xf4\\x90\\x80\\x80"},
+    {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"}, /* the last there is */
+    {"cut \xe2\x82", "cut \xef\xbf\xbd\xef\xbf\xbd", "cut \\xe2\\x82"},
+    {"cut \xf0", "cut \xef\xbf\xbd", "cut \\xf0"},
+    {"", "", ""},
+};
+#define ODD (sizeof odd / sizeof *odd)
+
+static void any_bytes_in_a_name_leave_json_valid_and_the_table_in_lines(void **state)
+{
+    (void)state;
+    static lock_t l[ODD];
+    char *text = NULL;
+    size_t size = 0;
+    pawl_stats_reset();
+    for (size_t i = 0; i < ODD; i++) {
+        assert_true(pawl_lock_name(&l[i], odd[i].name));
+        pawl_write_lock(&l[i]);
+        pawl_write_unlock(&l[i]);
+    }
+    FILE *out = open_memstream(&text, &size);
+    pawl_stats_json(out);
+    fclose(out);
+    json_error_t error;
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error); /* refuses what is no UTF-8 */
+    free(text);
+    assert_non_null(root);
+    json_t *classes = json_object_get(root, "classes");
+    assert_int_equal(json_array_size(classes), ODD);
+    for (size_t i = 0; i < ODD; i++) {
+        assert_string_equal(json_string_value(json_object_get(json_array_get(classes, i), "name")),
+                            odd[i].json);
+    }
+    json_decref(root);
+
+    out = open_memstream(&text, &size);
+    pawl_stats_print(out);
+    fclose(out);
+    const char *at = text;
+    for (size_t i = 0; i < ODD; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "\n%s\n  write ", odd[i].print);
+        at = strstr(at, line);
+        if (!at) {
+            print_error("no line \"%s\" in:\n%s", odd[i].print, text);
+        }
+        assert_non_null(at);
+    }
+    free(text);
+    for (size_t i = 0; i < ODD; i++) {
+        pawl_lock_forget(&l[i]);
+    }
 }
 
 int main(void)
@@ -712,7 +780,9 @@ int main(void)
         cmocka_unit_test(a_reset_begins_anew_and_keeps_the_names),
         cmocka_unit_test(counts_of_many_threads_are_exact_and_outlive_them),
         cmocka_unit_test(a_full_table_of_addresses_loses_names_and_nothing_else),
-        cmocka_unit_test(json_says_what_a_snapshot_does), /* before the next one fills the table of classes */
+        cmocka_unit_test(json_says_what_a_snapshot_does),
+        cmocka_unit_test(any_bytes_in_a_name_leave_json_valid_and_the_table_in_lines),
+        /* fills the table of classes */
         cmocka_unit_test(a_full_table_of_classes_collects_the_rest_under_other),
         cmocka_unit_test(a_thread_may_hold_more_locks_than_are_listed),
         cmocka_unit_test(code_that_is_not_watched_may_take_or_give_back),
