@@ -58,7 +58,8 @@ static void usage(FILE *f)
           "      --section T        time inside the lock, in the case custom (0)\n"
           "      --writes P         per cent of operations that write, in the case custom (100)\n"
           "      --plock DIR        measure plock, too: DIR has plock.h and atomic-ops.h (a C compiler is "
-          "needed)\n"
+          "needed\n"
+          "                         when one of its locks is measured)\n"
           "      --json FILE        write everything to this file (- for standard output, instead of the "
           "table)\n"
           "      --plot DIR         draw plots into this directory (gnuplot is needed)\n"
@@ -469,6 +470,45 @@ static int choose_locks(struct bench_plan *plan, const struct arguments *a)
     return 0;
 }
 
+/* Where a case was asked for, and none of the locks that were can be measured in it. */
+static int refuse_point(const struct bench_plan *plan, const struct bench_point *p)
+{
+    const struct bench_lock *const *all;
+    const char *between = "";
+    size_t n;
+
+    fprintf(stderr, "pawl bench: nothing to measure in %s: ", p->label);
+    for (size_t i = 0; i < plan->n_locks; i++) {
+        fprintf(stderr, "%s%s: %s", i ? "; " : "", plan->locks[i]->name, bench_misfit(plan->locks[i], p));
+    }
+    fputs(". Expected at least one of these with --lock: ", stderr);
+    all = bench_locks(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (!(all[i]->flags & BENCH_VARIANT) && !bench_misfit(all[i], p)) {
+            fprintf(stderr, "%s%s", between, all[i]->name);
+            between = ", ";
+        }
+    }
+    fputs("; `pawl bench --list` tells more\n", stderr);
+    return -1;
+}
+
+/* Cases that nobody named are left out, and the report says so; but something has to be left. */
+static int check_points(const struct bench_plan *plan, const struct arguments *a)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < plan->n_points; i++) {
+        bool fits = bench_any_fits(plan, &plan->points[i]);
+
+        if (!fits && a->cases) {
+            return refuse_point(plan, &plan->points[i]);
+        }
+        any = any || fits;
+    }
+    return any ? 0 : refuse_point(plan, &plan->points[0]);
+}
+
 static int make_plan(struct bench_plan *plan, const struct arguments *a)
 {
     bool quick = a->quick;
@@ -478,7 +518,7 @@ static int make_plan(struct bench_plan *plan, const struct arguments *a)
     plan->time_ms = a->time_ms != BENCH_AUTO ? a->time_ms : quick ? QUICK_TIME_MS : BENCH_AUTO;
     plan->warm_up_ms = a->warm_up_ms != BENCH_AUTO ? a->warm_up_ms : quick ? QUICK_WARM_MS : BENCH_AUTO;
     plan->cores = cores > 0 ? cores : 1;
-    return choose_points(plan, a) < 0 || choose_locks(plan, a) < 0 ? -1 : 0;
+    return choose_points(plan, a) < 0 || choose_locks(plan, a) < 0 || check_points(plan, a) < 0 ? -1 : 0;
 }
 
 static void print_point(void *ctx, const struct bench_result *r, const struct bench_point_result *p)
@@ -500,6 +540,8 @@ static int write_json(const struct arguments *a, const struct bench_result *r, s
         rc = tb_report_write(file, report, err);
     } else if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
         fputc('\n', stdout); /* what failed is seen where standard output is flushed */
+    } else if (!ferror(stdout)) {
+        rc = tb_fail(err, "the report could not be made");
     }
     json_decref(report);
     return rc;
@@ -517,20 +559,40 @@ static void print_head(const struct bench_plan *plan)
     fflush(stdout);
 }
 
-/* plock has to be there before locks are chosen by name. */
-static int add_plock(const struct arguments *a, struct tb_error *err)
+/* plock's names have to be there before locks are chosen by name. */
+static int add_plock(const struct arguments *a)
 {
-    const struct bench_lock *plock[BENCH_PLOCK_LOCKS];
     char error[2000];
 
     if (!a->plock) {
         return 0;
     }
-    if (bench_plock_load(a->plock, plock, error, sizeof error) < 0) {
-        return tb_fail(err, "%s", error);
+    if (bench_plock_find(a->plock, error, sizeof error) < 0) {
+        fprintf(stderr, "pawl bench: %s; `pawl bench --help` tells more\n", error);
+        return -1;
     }
     for (size_t i = 0; i < BENCH_PLOCK_LOCKS; i++) {
-        bench_locks_add(plock[i]);
+        bench_locks_add(&bench_plock_described[i]);
+    }
+    return 0;
+}
+
+/* Puts what is compiled in the place of its description, where that was chosen. */
+static int compile_plock(const struct arguments *a, struct bench_plan *plan, struct tb_error *err)
+{
+    const struct bench_lock *plock[BENCH_PLOCK_LOCKS] = {NULL};
+    char error[2000];
+
+    for (size_t i = 0; i < plan->n_locks; i++) {
+        for (size_t p = 0; p < BENCH_PLOCK_LOCKS; p++) {
+            if (plan->locks[i] != &bench_plock_described[p]) {
+                continue;
+            }
+            if (!plock[p] && bench_plock_load(a->plock, plock, error, sizeof error) < 0) {
+                return tb_fail(err, "%s", error);
+            }
+            plan->locks[i] = plock[p];
+        }
     }
     return 0;
 }
@@ -623,7 +685,7 @@ static int run(const struct arguments *a, struct tb_error *err)
         plan->progress = &progress;
         plan->stop = &stop;
         catch_signals();
-        status = run_plan(a, plan, r, err) < 0;
+        status = compile_plock(a, plan, err) < 0 || run_plan(a, plan, r, err) < 0;
         status = stop ? 128 + stop : status;
     }
     if (r) {
@@ -647,13 +709,14 @@ int cli_bench(int argc, char **argv)
         usage(stdout);
         return 0;
     }
-    if (add_plock(&a, &err) == 0) {
-        if (a.list) {
-            list();
-            status = 0;
-        } else {
-            status = run(&a, &err);
-        }
+    if (add_plock(&a) < 0) {
+        return 2;
+    }
+    if (a.list) {
+        list();
+        status = 0;
+    } else {
+        status = run(&a, &err);
     }
     if (err.text[0]) {
         fprintf(stderr, "pawl bench: %s\n", err.text);

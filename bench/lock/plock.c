@@ -34,6 +34,11 @@ static const char *const wrap_lines[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+const struct bench_lock bench_plock_described[BENCH_PLOCK_LOCKS] = {
+    {.name = "plock32", .what = "plock, 4 bytes", .flags = BENCH_SHARED, .size = sizeof(unsigned)},
+    {.name = "plock64", .what = "plock, 8 bytes", .flags = BENCH_SHARED, .size = sizeof(unsigned long)},
+};
+
 /* What is made in the temporary directory, in the order of making. */
 static const struct {
     const char *name;
@@ -214,14 +219,21 @@ static int load(struct workshop *w, const struct bench_lock *locks[BENCH_PLOCK_L
     return 0;
 }
 
-static int check_header(struct workshop *w, const char *dir, const char *name)
+int bench_plock_find(const char *dir, char *error, size_t size)
 {
+    static const char *const headers[] = {"plock.h", "atomic-ops.h"};
     char path[PATH_SIZE];
 
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return access(path, R_OK) < 0
-               ? fail(w, "%s: %s; expected a directory with plock.h and atomic-ops.h", path, strerror(errno))
-               : 0;
+    for (size_t i = 0; i < COUNT(headers); i++) {
+        bool fits = snprintf(path, sizeof path, "%s/%s", dir, headers[i]) < (int)sizeof path;
+
+        if (!fits || access(path, R_OK) < 0) {
+            snprintf(error, size, "--plock '%s': expected a directory with plock.h and atomic-ops.h (%s: %s)",
+                     dir, headers[i], strerror(fits ? errno : ENAMETOOLONG));
+            return -1;
+        }
+    }
+    return 0;
 }
 
 int bench_plock_load(const char *dir, const struct bench_lock *locks[BENCH_PLOCK_LOCKS], char *error,
@@ -242,8 +254,8 @@ int bench_plock_load(const char *dir, const struct bench_lock *locks[BENCH_PLOCK
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before); /* the directory goes away even then */
-    rc = check_header(w, dir, "plock.h") < 0 || check_header(w, dir, "atomic-ops.h") < 0 ||
-                 open_workshop(w) < 0 || compile(w, dir) < 0 || load(w, locks) < 0
+    rc = bench_plock_find(dir, error, size) < 0 || open_workshop(w) < 0 || compile(w, dir) < 0 ||
+                 load(w, locks) < 0
              ? -1
              : 0;
     close_workshop(w);

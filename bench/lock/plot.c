@@ -182,6 +182,17 @@ static void draw_point(FILE *f, const struct bench_point_result *p, size_t round
     fputs("unset multiplot\n", f);
 }
 
+/* Does a lock have a figure at any point of this case? */
+static bool is_in_case(const struct bench_result *r, const struct bench_case *c, size_t lock)
+{
+    for (size_t p = 0; p < r->n_done; p++) {
+        if (!strcmp(r->points[p].point->of.name, c->name) && !r->points[p].rows[lock].misfit) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A case's points over the number of threads, from `first` on. */
 static void draw_case(FILE *f, const struct bench_result *r, size_t first)
 {
@@ -210,7 +221,7 @@ static void draw_case(FILE *f, const struct bench_result *r, size_t first)
         }
         fputs("plot", f);
         for (size_t l = 0, drawn = 0; l < plan->n_locks; l++) {
-            if (!r->points[first].rows[l].misfit) {
+            if (is_in_case(r, c, l)) {
                 fprintf(f, "%s $lock%zu using 1:2 with linespoints lw 1.5 title '%s' noenhanced",
                         drawn++ ? "," : "", l, plan->locks[l]->name);
             }
@@ -220,14 +231,15 @@ static void draw_case(FILE *f, const struct bench_result *r, size_t first)
     fputs("unset multiplot\n", f);
 }
 
-/* The points of the case of point i: how many, and whether i is the first. */
+/* The points of the case of point i that have figures: how many, and whether i is the first. */
 static size_t siblings(const struct bench_result *r, size_t i, bool *first)
 {
     size_t n = 0;
 
     *first = true;
     for (size_t j = 0; j < r->n_done; j++) {
-        if (!strcmp(r->points[j].point->of.name, r->points[i].point->of.name)) {
+        if (bench_any_fits(r->plan, r->points[j].point) &&
+            !strcmp(r->points[j].point->of.name, r->points[i].point->of.name)) {
             *first = *first && (n > 0 || j == i);
             n++;
         }
@@ -243,6 +255,9 @@ static void write_script(FILE *f, const struct bench_result *r)
     for (size_t i = 0; i < r->n_done; i++) {
         bool first;
 
+        if (!bench_any_fits(r->plan, r->points[i].point)) {
+            continue;
+        }
         draw_point(f, &r->points[i], r->plan->rounds);
         if (siblings(r, i, &first) > 1 && first) {
             draw_case(f, r, i);

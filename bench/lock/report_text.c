@@ -162,13 +162,12 @@ static void table(FILE *f, const struct bench_point_result *p, size_t rounds, co
 }
 
 /* The locks left out, those with the same reason together. A yardstick for one thread is not missed
- * elsewhere.
- */
-static void misfits(FILE *f, const struct bench_point_result *p)
+ * elsewhere, unless nothing else was asked for (all). */
+static void misfits(FILE *f, const struct bench_point_result *p, bool all)
 {
     for (size_t i = 0; i < p->n_rows; i++) {
         const char *why = p->rows[i].misfit;
-        bool said = !why || p->rows[i].lock->flags & BENCH_SOLO_ONLY;
+        bool said = !why || (p->rows[i].lock->flags & BENCH_SOLO_ONLY && !all);
 
         for (size_t j = 0; j < i && !said; j++) {
             said = p->rows[j].misfit && !strcmp(p->rows[j].misfit, why);
@@ -197,6 +196,12 @@ void bench_report_point(FILE *f, const struct bench_result *r, const struct benc
         fprintf(f, " after %.3g s", p->warm_up_ms / 1e3);
     }
     fputc('\n', f);
+    if (!bench_any_fits(r->plan, p->point)) {
+        fputs("  nothing measured: none of the locks fits\n", f);
+        misfits(f, p, true);
+        fflush(f);
+        return;
+    }
     switch (c->type) {
     case BENCH_SOLO:
         table(f, p, rounds, solo, COUNT(solo), true);
@@ -214,7 +219,7 @@ void bench_report_point(FILE *f, const struct bench_result *r, const struct benc
         }
         break;
     }
-    misfits(f, p);
+    misfits(f, p, false);
     fflush(f);
 }
 

@@ -43,6 +43,16 @@ static double trial_seconds(const struct bench_plan *plan, const struct bench_po
     return (warm_up_ms + time_ms) / 1e3 + OVERHEAD_S;
 }
 
+bool bench_any_fits(const struct bench_plan *plan, const struct bench_point *p)
+{
+    for (size_t i = 0; i < plan->n_locks; i++) {
+        if (!bench_misfit(plan->locks[i], p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 double bench_plan_seconds(const struct bench_plan *plan)
 {
     double sum = 0;

@@ -51,6 +51,9 @@ struct bench_result {
 void bench_times(const struct bench_plan *plan, const struct bench_point *p, unsigned *warm_up_ms,
                  unsigned *time_ms);
 
+/* Can any of the plan's locks be measured at this point? */
+bool bench_any_fits(const struct bench_plan *plan, const struct bench_point *p);
+
 /* How long a plan takes, about. */
 double bench_plan_seconds(const struct bench_plan *plan);
 

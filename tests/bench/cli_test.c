@@ -104,7 +104,7 @@ static int remove_dir(void **state)
 
 static void wrong_usage_is_status_2_with_a_reason(void **state)
 {
-    static const char *const cases[][5] = {
+    static const char *const cases[][7] = {
         {"--case", "w100"},
         {"--case", ""},
         {"--case", "w100-tiny,"},
@@ -137,6 +137,14 @@ static void wrong_usage_is_status_2_with_a_reason(void **state)
         {"--nonsense"},
         {"extra"},
         {"--json"},
+        {"--case", "sleep", "--lock", "none"},
+        {"--case", "read-held", "--lock", "mutex,spinlock"},
+        {"--case", "uncontended,sleep", "--lock", "atomics"},
+        {"--case", "w100-tiny", "--lock", "atomics", "--threads", "1"},
+        {"--case", "custom", "--lock", "atomics"},
+        {"--plock", "/nonexistent"},
+        {"--plock", "/nonexistent", "--list"},
+        {"--plock", ""},
     };
 
     (void)state;
@@ -253,6 +261,62 @@ static void the_table_has_a_row_for_each_lock_and_tells_who_is_left_out(void **s
     assert_non_null(strstr(output, "plock32, plock64"));
 }
 
+static void a_case_that_no_lock_asked_for_fits_is_refused_with_those_that_do(void **state)
+{
+    static const char *const args[] = {"--case", "sleep", "--lock", "atomics,none", NULL};
+    static const char *const one_writer[] = {"--case", "sleep", "--lock", "ck-swlock", NULL};
+
+    (void)state;
+    assert_int_equal(bench(args), 2);
+    assert_non_null(
+        strstr(errors, "nothing to measure in sleep: atomics: is no lock; none: nobody waits for it"));
+    assert_non_null(strstr(errors, "with --lock: pawl, "));
+    assert_non_null(strstr(errors, " mutex, "));
+    assert_null(strstr(errors, "pawl-bare"));
+    assert_string_equal(output, "");
+    assert_int_equal(bench(one_writer), 2);
+    if (bench_lock_find("ck-swlock")) {
+        assert_non_null(strstr(errors, "takes one writing thread only"));
+        assert_null(strstr(errors, "ck-swlock, "));
+    }
+}
+
+/* Whatever was not asked for by name is left out where it does not fit. */
+static void cases_nobody_named_are_left_out_where_no_lock_fits(void **state)
+{
+    const char *args[] = {"--lock", "atomics", "--rounds", "1",  "--time", "5ms",
+                          "--json", "-",       NULL,       NULL, NULL};
+    size_t measured = 0, n;
+    json_t *j, *points;
+
+    (void)state;
+    assert_int_equal(bench(args), 0);
+    assert_string_equal(errors, "");
+    j = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    points = get(j, "points");
+    n = json_array_size(points);
+    assert_true(n > 5);
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_array_get(get(json_array_get(points, i), "rows"), 0);
+
+        measured += json_object_get(row, "figures") != NULL;
+        assert_true(json_object_get(row, "figures") || json_is_string(get(row, "left_out")));
+    }
+    assert_int_equal(measured, 1);
+    json_decref(j);
+    args[6] = NULL;
+    assert_int_equal(bench(args), 0);
+    assert_non_null(
+        strstr(output, "\n  nothing measured: none of the locks fits\n  left out (is no lock): atomics\n"));
+    args[6] = "--plot";
+    args[7] = dir;
+    if (system("gnuplot --version >/dev/null 2>&1") == 0) { /* it fails where there is nothing to draw */
+        assert_int_equal(bench(args), 0);
+        assert_true(take_file("plots.gp", "uncontended.svg"));
+        assert_true(take_file("uncontended.svg", "</svg>"));
+    }
+}
+
 static void a_report_that_cannot_be_written_fails_before_anything_is_measured(void **state)
 {
     static const char *const args[] = {"--case", "uncontended", "--json", "/nonexistent/x.json", NULL};
@@ -291,12 +355,32 @@ static void plock_is_compiled_from_the_directory_named(void **state)
     assert_true(take_file("atomic-ops.h", "take"));
 }
 
-static void a_plock_that_does_not_compile_is_a_clear_error(void **state)
+static void plock_is_listed_and_left_alone_without_a_compiler(void **state)
 {
-    const char *const args[] = {"--plock", dir, "--list", NULL};
+    const char *const list[] = {"--plock", dir, "--list", NULL};
+    const char *const other[] = {"--plock", dir,   "--lock",   "pawl", "--case", "uncontended",
+                                 "--time",  "5ms", "--rounds", "1",    NULL};
 
     (void)state;
-    assert_int_equal(bench(args), 1);
+    write_file("plock.h", "#error this is no lock\n");
+    write_file("atomic-ops.h", "");
+    setenv("CC", "/nonexistent/cc", 1);
+    assert_int_equal(bench(list), 0);
+    assert_non_null(strstr(output, "\n  plock32 "));
+    assert_non_null(strstr(output, "\n  plock64 "));
+    assert_null(strstr(output, "no --plock DIR"));
+    assert_int_equal(bench(other), 0);
+    unsetenv("CC");
+    take_file("plock.h", "");
+    take_file("atomic-ops.h", "");
+}
+
+static void a_plock_that_does_not_compile_is_a_clear_error(void **state)
+{
+    const char *const args[] = {"--plock", dir, "--lock", "plock64", "--case", "uncontended", NULL};
+
+    (void)state;
+    assert_int_equal(bench(args), 2); /* the directory is empty */
     assert_non_null(strstr(errors, "plock.h and atomic-ops.h"));
     write_file("plock.h", "#error this is no lock\n");
     write_file("atomic-ops.h", "");
@@ -348,6 +432,9 @@ int main(void)
         cmocka_unit_test(the_table_has_a_row_for_each_lock_and_tells_who_is_left_out),
         cmocka_unit_test(a_report_that_cannot_be_written_fails_before_anything_is_measured),
         cmocka_unit_test(plock_is_compiled_from_the_directory_named),
+        cmocka_unit_test(a_case_that_no_lock_asked_for_fits_is_refused_with_those_that_do),
+        cmocka_unit_test(cases_nobody_named_are_left_out_where_no_lock_fits),
+        cmocka_unit_test(plock_is_listed_and_left_alone_without_a_compiler),
         cmocka_unit_test(a_plock_that_does_not_compile_is_a_clear_error),
         cmocka_unit_test(plots_are_drawn_by_gnuplot_and_missed_before_anything_is_measured),
     };
