@@ -18,9 +18,16 @@ more_help_bench() {
     esac
 }
 
+# Tells whoever watches what it is that takes a while.
+bench_build() {
+    [ ! -t 2 ] || printf 'building (build/gcc) ...\r' >&2
+    make_build gcc "$@" || die 'the build failed'
+    [ ! -t 2 ] || printf '%24s\r' '' >&2
+}
+
 bench_locks() {
     need build bench >&2
-    make_build gcc cli/pawl || die 'the build failed'
+    bench_build cli/pawl
     become_pawl bench "$@"
 }
 
@@ -55,9 +62,9 @@ verb_bench() {
         arguments+=(--scenario "$(path_for_caller "bench/proxy/$scenario.cfg")")
     done
     need build >&2
-    make_build gcc cli/pawl || die 'the build failed'
+    bench_build cli/pawl
     judge_testbed "$@"
     "$peers" && need_peers >&2
-    make_build gcc cli/pawl balancer/pawld || die 'the build failed'
+    bench_build cli/pawl balancer/pawld
     become_pawl testbed "${arguments[@]}" --time 4s --out "$(path_for_caller build/bench.json)" "$@"
 }

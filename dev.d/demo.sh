@@ -10,8 +10,8 @@ more_help_demo() {
 }
 
 verb_demo() {
-    need build
-    say 'building (build/gcc)'
+    need build >&2
+    say 'building (build/gcc)' >&2
     make_build gcc cli/pawl || die 'the build failed'
     judge_testbed "$@"
     make_build gcc cli/pawl balancer/pawld balancer/pawld-no-backoff balancer/pawld-pthread ||
