@@ -17,6 +17,9 @@
 #    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #endif
 
+/* A deadline that never passes. */
+#define PAWL_NEVER    UINT64_MAX
+
 #define PAWL_INLINE   static inline __attribute__((always_inline, unused))
 #define PAWL_NOINLINE static __attribute__((noinline, cold, unused))
 
@@ -139,15 +142,16 @@ PAWL_INLINE uint64_t pawl_clock_ns(void)
 #        define PAWL_FUTEX_FLAG 128 /* FUTEX_PRIVATE_FLAG */
 #    endif
 
-/* Sleeps while *word is `value`, at most until the absolute CLOCK_MONOTONIC time deadline_ns (0: no limit).
- * mask tells which wakes are meant for this sleeper. Returns 0 if it was woken, else why it was not: EAGAIN
+/* Sleeps while *word is `value`, at most until the absolute CLOCK_MONOTONIC time deadline_ns. mask tells
+ * which wakes are meant for this sleeper. Returns 0 if it was woken, else why it was not: EAGAIN
  * (*word was another), ETIMEDOUT, EINTR. Never a grant of anything. The caller's errno stays as it was. */
 PAWL_INLINE int pawl_futex_wait(const uint32_t *word, uint32_t value, uint32_t mask, uint64_t deadline_ns)
 {
+    bool never = deadline_ns / 1000000000u > (uint64_t)__LONG_MAX__ || deadline_ns == PAWL_NEVER;
     struct pawl_timespec t = {(long)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
     int saved = errno, why = 0;
     if (pawl_libc_syscall_(SYS_futex, word, 9 /* FUTEX_WAIT_BITSET */ | PAWL_FUTEX_FLAG, value,
-                           deadline_ns ? &t : (struct pawl_timespec *)0, (void *)0, mask) != 0) {
+                           never ? (struct pawl_timespec *)0 : &t, (void *)0, mask) != 0) {
         why = errno;
     }
     errno = saved;

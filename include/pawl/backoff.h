@@ -34,7 +34,7 @@ __attribute__((weak, visibility("hidden"))) uint32_t pawl_pauses_per_1024ns_;
 PAWL_NOINLINE uint32_t pawl_backoff_calibrate(void)
 {
     uint64_t best = UINT64_MAX;
-    for (int try_ = 0; try_ < 3; try_++) {
+    for (int attempt = 0; attempt < 3; attempt++) {
         uint64_t start = pawl_clock_ns();
         for (int i = 0; i < 32; i++) {
             pawl_cpu_relax();

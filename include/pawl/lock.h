@@ -6,13 +6,18 @@
  *   pawl_read_lock(&l); ... pawl_read_unlock(&l);
  *
  * Every name takes either size. A lock returns nothing and cannot fail; a trylock never waits and returns
- * true if it got the lock. Lock operations acquire, unlock operations release. A zeroed word is a free lock.
+ * true if it got the lock; an `until` waits at most to an absolute CLOCK_MONOTONIC time in nanoseconds
+ * (pawl_clock_ns() plus so many; one that has passed, as 0, fails at once unless the lock is free; PAWL_NEVER
+ * never passes) and returns false when it expired: then the caller holds what it held before. Lock operations
+ * acquire, unlock operations release. A zeroed word is a free lock.
  * Unlock touches no memory of the lock after its releasing step: whoever gets the lock next may free it.
  *
- * Switches, before the include: PAWL_DISABLE_EBO (plain polling instead of exponential back-off),
- * PAWL_DISABLE_PARK (waiters never sleep, and claim no TURN: see docs/lock.md), PAWL_SHARED (the lock lies in
- * memory shared between processes). They change neither the word nor the unlock protocol: objects built with
- * different ones work together. */
+ * Switches, before the include: PAWL_DISABLE_EBO (plain polling instead of exponential back-off, in the
+ * caller), PAWL_DISABLE_PARK (waiters never sleep, and claim no TURN: see docs/lock.md), PAWL_INLINE_WAIT
+ * (waiting is done in the caller, so that a profile shows who contends), PAWL_STATS and PAWL_DEBUG (counts
+ * and checks, with libpawl: docs/stats.md). They change neither the word nor the unlock protocol: objects
+ * built with different ones work together. PAWL_SHARED (the lock lies in memory shared between processes)
+ * must be the same for all users of a lock. PAWL_BACKEND_HEADER: see pawl/atomic.h. */
 #ifndef PAWL_LOCK_H
 #define PAWL_LOCK_H
 

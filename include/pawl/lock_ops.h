@@ -6,7 +6,7 @@ PAWL_INLINE void PAWL_F(read_lock)(PAWL_L *l)
 {
     PAWL_T v = PAWL_A(fetch_add_acquire)(PAWL_WORD(l), PAWL_R1);
     if (__builtin_expect(!!(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)), 0)) {
-        PAWL_F(counted_read_)(PAWL_WORD(l), v, 0);
+        PAWL_F(counted_read_)(PAWL_WORD(l), v, PAWL_NEVER);
     }
 }
 
@@ -42,7 +42,7 @@ PAWL_INLINE bool PAWL_F(quick_)(PAWL_WT *word, PAWL_T grant)
 PAWL_INLINE void PAWL_F(seek_lock)(PAWL_L *l)
 {
     if (__builtin_expect(!PAWL_F(quick_)(PAWL_WORD(l), PAWL_S), 0)) {
-        PAWL_F(wait_seek)(PAWL_WORD(l), 0);
+        PAWL_F(wait_seek)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 
@@ -65,7 +65,7 @@ PAWL_INLINE void PAWL_F(seek_unlock)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(write_lock)(PAWL_L *l)
 {
     if (__builtin_expect(!PAWL_F(quick_)(PAWL_WORD(l), PAWL_S | PAWL_W), 0)) {
-        PAWL_F(wait_write)(PAWL_WORD(l), 0);
+        PAWL_F(wait_write)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 
@@ -89,7 +89,7 @@ PAWL_INLINE void PAWL_F(write_unlock)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(atomic_lock)(PAWL_L *l)
 {
     if (__builtin_expect(!PAWL_F(quick_)(PAWL_WORD(l), PAWL_A1), 0)) {
-        PAWL_F(wait_atomic)(PAWL_WORD(l), 0);
+        PAWL_F(wait_atomic)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 
@@ -112,7 +112,7 @@ PAWL_INLINE void PAWL_F(atomic_unlock)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(join_lock)(PAWL_L *l)
 {
     if (__builtin_expect(!PAWL_F(quick_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 + PAWL_A1)), 0)) {
-        PAWL_F(wait_join)(PAWL_WORD(l), 0);
+        PAWL_F(wait_join)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 
@@ -139,7 +139,7 @@ PAWL_INLINE void PAWL_F(seek_to_write)(PAWL_L *l)
 {
     PAWL_T v = PAWL_A(fetch_add_acquire)(PAWL_WORD(l), PAWL_W);
     if (__builtin_expect(!!(v & PAWL_R_MASK), 0)) {
-        PAWL_F(wait_readers)(PAWL_WORD(l), 0);
+        PAWL_F(wait_readers)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 
@@ -223,7 +223,7 @@ PAWL_INLINE bool PAWL_F(read_to_write_until)(PAWL_L *l, uint64_t deadline)
 PAWL_INLINE void PAWL_F(read_to_join)(PAWL_L *l)
 {
     PAWL_F(shift_)(PAWL_WORD(l), PAWL_A1, 0);
-    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_JOINED, 0);
+    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_JOINED, PAWL_NEVER);
 }
 
 /* J -> C: begins the claim phase, or enters it. */
@@ -242,7 +242,7 @@ PAWL_INLINE void PAWL_F(read_to_claim)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(claim_to_atomic)(PAWL_L *l)
 {
     PAWL_F(shift_)(PAWL_WORD(l), (PAWL_T)(0 - PAWL_R1), 0);
-    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_CHANGE, 0);
+    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_CHANGE, PAWL_NEVER);
 }
 
 PAWL_INLINE void PAWL_F(claim_unlock)(PAWL_L *l)
@@ -263,7 +263,7 @@ PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
 {
     PAWL_WT *word = PAWL_WORD(l);
     PAWL_F(shift_)(word, (PAWL_T)(PAWL_R1 - PAWL_A1), PAWL_W);
-    PAWL_F(wait_phase)(word, PAWL_PHASE_READ, 0);
+    PAWL_F(wait_phase)(word, PAWL_PHASE_READ, PAWL_NEVER);
     PAWL_T v = PAWL_A(load_relaxed)(word);
     while ((v & (PAWL_S | PAWL_W)) == PAWL_W && !(v & PAWL_A_MASK)) {
         PAWL_T next = (PAWL_T)(v & ~PAWL_W);
@@ -315,13 +315,13 @@ PAWL_INLINE bool PAWL_F(write_claim)(PAWL_L *l)
     if (!PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_WRITE, 0)) {
         return false;
     }
-    PAWL_F(wait_readers)(PAWL_WORD(l), 0);
+    PAWL_F(wait_readers)(PAWL_WORD(l), PAWL_NEVER);
     return true;
 }
 
 PAWL_INLINE bool PAWL_F(read_claim_write)(PAWL_L *l)
 {
-    return PAWL_F(read_to_write_until)(l, 0);
+    return PAWL_F(read_to_write_until)(l, PAWL_NEVER);
 }
 
 /* Counts itself as atomic holder beside readers, which keeps new ones out, and waits for those inside. */
@@ -333,7 +333,7 @@ PAWL_INLINE bool PAWL_F(atomic_claim)(PAWL_L *l)
             return false;
         }
     } while (!PAWL_A(cas_acquire)(PAWL_WORD(l), &v, (PAWL_T)(v + PAWL_A1)));
-    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ATOMIC, 0);
+    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ATOMIC, PAWL_NEVER);
     return true;
 }
 
@@ -343,7 +343,7 @@ PAWL_INLINE bool PAWL_F(read_claim_atomic)(PAWL_L *l)
     if (!PAWL_F(from_read_)(PAWL_WORD(l), PAWL_A1, PAWL_S | PAWL_W, false)) {
         return false;
     }
-    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ATOMIC, 0);
+    PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ATOMIC, PAWL_NEVER);
     return true;
 }
 
@@ -353,7 +353,7 @@ PAWL_INLINE bool PAWL_F(join_claim)(PAWL_L *l)
     if (!PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_JOIN, 0)) {
         return false;
     }
-    if (PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ALONE, 0) > 0) {
+    if (PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ALONE, PAWL_NEVER) > 0) {
         return true;
     }
     PAWL_F(join_unlock)(l);
@@ -366,7 +366,7 @@ PAWL_INLINE bool PAWL_F(join_claim)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(read_lock_exact)(PAWL_L *l)
 {
     if (!PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_READ, 0)) {
-        PAWL_F(wait_read)(PAWL_WORD(l), 0);
+        PAWL_F(wait_read)(PAWL_WORD(l), PAWL_NEVER);
     }
 }
 

@@ -4,25 +4,24 @@
  *   PAWL_L       the lock's type;  PAWL_WORD(l)  the address of its word
  *   PAWL_PREFIX  what the names begin with
  *   PAWL_LOW     low bits that are the application's: never changed, never looked at */
-#define PAWL_CAT_(a, b, c)      a##_##b##_##c
-#define PAWL_CAT(a, b, c)       PAWL_CAT_(a, b, c)
-#define PAWL_CAT_TYPE_(a, b, c) a##b##c
-#define PAWL_CAT_TYPE(a, b, c)  PAWL_CAT_TYPE_(a, b, c)
-#define PAWL_F(name)            PAWL_CAT(PAWL_PREFIX, name, PAWL_N)
-#define PAWL_A(name)            PAWL_CAT(pawl, name, PAWL_N)
-#define PAWL_T                  PAWL_CAT_TYPE(uint, PAWL_N, _t)
-#define PAWL_WT                 PAWL_CAT_TYPE(pawl_word, PAWL_N, _t)
-#define PAWL_BIT(n)             ((PAWL_T)((PAWL_T)1 << (n)))
-#define PAWL_LOW_MASK           ((PAWL_T)(PAWL_BIT(PAWL_LOW) - 1))
+#define PAWL_CAT_(a, b, c) a##b##c
+#define PAWL_CAT(a, b, c)  PAWL_CAT_(a, b, c)
+/* `name` is pasted at once: a program may have a macro of that name. */
+#define PAWL_F(name)       PAWL_CAT(PAWL_PREFIX, _##name##_, PAWL_N)
+#define PAWL_A(name)       PAWL_CAT(pawl, _##name##_, PAWL_N)
+#define PAWL_T             PAWL_CAT(uint, PAWL_N, _t)
+#define PAWL_WT            PAWL_CAT(pawl_word, PAWL_N, _t)
+#define PAWL_BIT(n)        ((PAWL_T)((PAWL_T)1 << (n)))
+#define PAWL_LOW_MASK      ((PAWL_T)(PAWL_BIT(PAWL_LOW) - 1))
 
-#define PAWL_QUEUE              PAWL_BIT(PAWL_LOW)
-#define PAWL_HEAD               PAWL_BIT(PAWL_LOW + 1)
-#define PAWL_ASLEEP             PAWL_BIT(PAWL_LOW + 2)
-#define PAWL_TURN               ((PAWL_T)(PAWL_HEAD | PAWL_ASLEEP))
-#define PAWL_DRAIN              PAWL_BIT(PAWL_LOW + 3)
-#define PAWL_S                  PAWL_BIT(PAWL_LOW + 4)
-#define PAWL_W                  PAWL_BIT(PAWL_LOW + 5)
-#define PAWL_R1                 PAWL_BIT(PAWL_LOW + 6)
+#define PAWL_QUEUE         PAWL_BIT(PAWL_LOW)
+#define PAWL_HEAD          PAWL_BIT(PAWL_LOW + 1)
+#define PAWL_ASLEEP        PAWL_BIT(PAWL_LOW + 2)
+#define PAWL_TURN          ((PAWL_T)(PAWL_HEAD | PAWL_ASLEEP))
+#define PAWL_DRAIN         PAWL_BIT(PAWL_LOW + 3)
+#define PAWL_S             PAWL_BIT(PAWL_LOW + 4)
+#define PAWL_W             PAWL_BIT(PAWL_LOW + 5)
+#define PAWL_R1            PAWL_BIT(PAWL_LOW + 6)
 #if PAWL_N == 64
 #    define PAWL_A1   PAWL_BIT(34) /* readers: 28 bits less PAWL_LOW; atomic holders: 29 */
 #    define PAWL_HIGH PAWL_BIT(63)
@@ -50,8 +49,6 @@
 
 #undef PAWL_CAT_
 #undef PAWL_CAT
-#undef PAWL_CAT_TYPE_
-#undef PAWL_CAT_TYPE
 #undef PAWL_F
 #undef PAWL_A
 #undef PAWL_T

@@ -117,9 +117,11 @@ PAWL_INLINE PAWL_T PAWL_F(without_)(const struct PAWL_F(waiter_) * w, PAWL_T v, 
 /* The deadline has passed. */
 PAWL_INLINE void PAWL_F(give_up_)(PAWL_WT *word, const struct PAWL_F(waiter_) * w)
 {
-    PAWL_T v = PAWL_A(load_relaxed)(word);
-    bool pass;
-    while (!PAWL_A(cas_relaxed)(word, &v, PAWL_F(without_)(w, v, &pass))) {
+    bool pass = false;
+    if (w->head || w->woken) {
+        PAWL_T v = PAWL_A(load_relaxed)(word);
+        while (!PAWL_A(cas_relaxed)(word, &v, PAWL_F(without_)(w, v, &pass))) {
+        }
     }
     if (pass) {
         PAWL_F(pass_on_)(word);
@@ -222,9 +224,9 @@ PAWL_INLINE bool PAWL_F(look_on_)(PAWL_T v, struct PAWL_F(waiter_) * w)
     return more;
 }
 
-/* The wait behind every lock operation. Returns false when the deadline (0: none) has passed. Builds that
- * only spin stand in no line and claim no TURN: with more threads than cores its owner is mostly not running,
- * and everybody would burn the CPU until it is. */
+/* The wait behind every lock operation. Returns false when the deadline has passed. Builds that only spin
+ * stand in no line and claim no TURN: with more threads than cores its owner is mostly not running, and
+ * everybody would burn the CPU until it is. */
 PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t deadline)
 {
     if (PAWL_F(try_)(word, kind, 0)) {
@@ -244,21 +246,16 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
                 return true;
             }
         }
+        if (pawl_passed_(deadline)) {
+            PAWL_F(give_up_)(word, &w);
+            return false;
+        }
         if (!PAWL_F(look_on_)(v, &w)) {
-#ifdef PAWL_DISABLE_PARK
-            if (deadline && pawl_clock_ns() >= deadline) {
-                return false;
-            }
-#else
-            uint64_t now = pawl_clock_ns();
-            if (deadline && now >= deadline) {
-                PAWL_F(give_up_)(word, &w);
-                return false;
-            }
+#ifndef PAWL_DISABLE_PARK
             if (w.head) {
-                PAWL_F(lead_)(word, v, &w, now);
+                PAWL_F(lead_)(word, v, &w, pawl_clock_ns());
             } else {
-                PAWL_F(queue_)(word, v, &w, now);
+                PAWL_F(queue_)(word, v, &w, pawl_clock_ns());
             }
             last = PAWL_A(load_relaxed)(word);
 #endif
@@ -270,24 +267,16 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
 }
 
 /* S and W are held: waits until the readers have left, and acquires what they released. False when the
- * deadline (0: none) has passed. */
+ * deadline has passed. */
 PAWL_WAITING bool PAWL_F(wait_readers)(PAWL_WT *word, uint64_t deadline)
 {
     struct pawl_backoff b;
     pawl_backoff_init(&b);
-    bool marked = false, empty;
+    bool marked = false;
     PAWL_T v;
-    for (;;) {
-        v = PAWL_A(load_acquire)(word);
-        empty = !(v & PAWL_R_MASK);
-        if (empty) {
-            break;
-        }
+    while (((v = PAWL_A(load_acquire)(word)) & PAWL_R_MASK) && !pawl_passed_(deadline)) {
         if (pawl_backoff_step(&b) || b.spent < PAWL_DRAIN_NS) {
             continue;
-        }
-        if (deadline && pawl_clock_ns() >= deadline) {
-            break;
         }
 #ifndef PAWL_DISABLE_PARK
         if (!(v & PAWL_DRAIN)) {
@@ -300,6 +289,7 @@ PAWL_WAITING bool PAWL_F(wait_readers)(PAWL_WT *word, uint64_t deadline)
         PAWL_F(sleep_)(word, v, false, PAWL_WAKE_DRAIN, deadline);
 #endif
     }
+    bool empty = !(v & PAWL_R_MASK);
     while (marked && (v & PAWL_DRAIN) && !PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_DRAIN))) {
     }
     return empty;
@@ -329,25 +319,19 @@ PAWL_WAITING int PAWL_F(wait_phase)(PAWL_WT *word, enum pawl_phase_ phase, uint6
     struct pawl_backoff b;
     pawl_backoff_init(&b);
     uint64_t nap = PAWL_NAP_MIN;
-    for (;;) {
-        int r = PAWL_F(reached_)(PAWL_A(load_acquire)(word), phase);
-        if (r) {
-            return r;
-        }
+    int r;
+    while (!(r = PAWL_F(reached_)(PAWL_A(load_acquire)(word), phase)) && !pawl_passed_(deadline)) {
         if (pawl_backoff_step(&b)) {
             continue;
         }
-        uint64_t now = pawl_clock_ns();
-        if (deadline && now >= deadline) {
-            return 0;
-        }
 #ifndef PAWL_DISABLE_PARK
-        pawl_sleep_until(pawl_earlier_(now + nap, deadline));
+        pawl_sleep_until(pawl_earlier_(pawl_clock_ns() + nap, deadline));
         nap = nap * 2 < PAWL_TURN_NS ? nap * 2 : PAWL_TURN_NS;
 #else
         (void)nap;
 #endif
     }
+    return r;
 }
 
 /* Waiting under names of its own, so that a profile shows it apart from work and by kind. */
@@ -389,20 +373,19 @@ PAWL_WAITING bool PAWL_F(counted_read_)(PAWL_WT *word, PAWL_T v, uint64_t deadli
     return PAWL_F(wait_read)(word, deadline);
 }
 
-/* One that takes part from outside wants to be alone. When another joins in, it steps back and tries again.
- */
+/* One that takes part from outside wants to be alone. It closes the door behind the readers inside and waits
+ * for them to leave. When one of them joins instead, it steps back, once: then it waits until nobody is
+ * inside at all, in the line, where it gets its turn. */
 PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
 {
-    while (PAWL_F(wait_)(word, PAWL_KIND_JOIN, deadline)) {
-        int r = PAWL_F(wait_phase)(word, PAWL_PHASE_ALONE, deadline);
-        if (r > 0) {
-            return true;
-        }
-        /* the one that joined may have begun the claim phase, and this one be its last reader */
-        PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0);
-        if (r == 0) {
-            break;
-        }
+    if (!PAWL_F(wait_)(word, PAWL_KIND_JOIN, deadline)) {
+        return false;
     }
-    return false;
+    int r = PAWL_F(wait_phase)(word, PAWL_PHASE_ALONE, deadline);
+    if (r > 0) {
+        return true;
+    }
+    /* the one that joined may have begun the claim phase, and this one be its last reader */
+    PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0);
+    return r < 0 && PAWL_F(wait_)(word, PAWL_KIND_JOIN_ALONE, deadline);
 }

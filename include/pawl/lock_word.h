@@ -17,10 +17,10 @@
  *   S     | no S, no W, no A, no TURN of another                 | + S
  *   W     | as S                                                 | + S + W, then waits for readers to be 0
  *   A     | no S, no W, no R, no TURN of another                 | atomic holders + 1
- *   J     | as S                                                 | both + 1, then waits to be the only reader
- * A reader must be let in while S is only held for seek: that is S's meaning, and refusing would deadlock a
- * seeker that waits for such a reader. Once S is free the TURN's owner takes it at once, so refusing costs a
- * reader little. */
+ *   J     | as S                                                 | both + 1, then waits to be the only
+ * reader; | had another joined meanwhile: nobody inside, no TURN | both + 1 A reader must be let in while S
+ * is only held for seek: that is S's meaning, and refusing would deadlock a seeker that waits for such a
+ * reader. Once S is free the TURN's owner takes it at once, so refusing costs a reader little. */
 
 /* The kernel compares 4 bytes when a thread goes to sleep. All marks but HIGH, and the readers, are in the
  * lower half, so that it changes with every one of them; who waits for atomic holders sleeps on the upper. */
@@ -65,6 +65,8 @@ PAWL_INLINE bool PAWL_F(free_for_)(PAWL_T v, enum pawl_kind_ kind, bool mine)
         return !(v & (PAWL_W | PAWL_A_MASK)) && (!turn || (v & PAWL_S));
     case PAWL_KIND_ATOMIC:
         return !(v & (PAWL_S | PAWL_W | PAWL_R_MASK)) && !turn;
+    case PAWL_KIND_JOIN_ALONE:
+        return !(v & PAWL_HELD) && !turn;
     case PAWL_KIND_SEEK:
     case PAWL_KIND_WRITE:
     case PAWL_KIND_JOIN:
@@ -83,6 +85,7 @@ PAWL_INLINE PAWL_T PAWL_F(grant_)(enum pawl_kind_ kind)
     case PAWL_KIND_SEEK:
         return PAWL_S;
     case PAWL_KIND_JOIN:
+    case PAWL_KIND_JOIN_ALONE:
         return (PAWL_T)(PAWL_R1 + PAWL_A1);
     case PAWL_KIND_WRITE:
     default:

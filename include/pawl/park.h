@@ -48,7 +48,14 @@
 #    define PAWL_WAITING PAWL_NOINLINE
 #endif
 
-enum pawl_kind_ { PAWL_KIND_READ, PAWL_KIND_SEEK, PAWL_KIND_WRITE, PAWL_KIND_ATOMIC, PAWL_KIND_JOIN };
+enum pawl_kind_ {
+    PAWL_KIND_READ,
+    PAWL_KIND_SEEK,
+    PAWL_KIND_WRITE,
+    PAWL_KIND_ATOMIC,
+    PAWL_KIND_JOIN,
+    PAWL_KIND_JOIN_ALONE /* once another joined while it waited behind readers */
+};
 
 /* Kinds of sleepers, as futex wake masks. */
 #define PAWL_WAKE_QUEUE 1u /* in the line */
@@ -66,10 +73,14 @@ enum pawl_phase_ {
     PAWL_PHASE_ATOMIC  /* no reader */
 };
 
-/* The earlier of a time and a deadline (0: none). */
 PAWL_INLINE uint64_t pawl_earlier_(uint64_t at, uint64_t deadline)
 {
-    return deadline && deadline < at ? deadline : at;
+    return deadline < at ? deadline : at;
+}
+
+PAWL_INLINE bool pawl_passed_(uint64_t deadline)
+{
+    return deadline != PAWL_NEVER && pawl_clock_ns() >= deadline;
 }
 
 #ifndef __cplusplus

@@ -3,11 +3,10 @@
  * consistent; _lax is relaxed, _acq acquires, _rel (_relc is the same) releases. pl_load acquires, pl_store
  * releases.
  *
- * Each is an expression, evaluates its arguments once, and gives a value of the type of *ptr (in C,
- * arithmetic on a pointer gives a void *). On pointers, add and sub count in bytes. A second operand is
- * converted to the type of *ptr without a warning: its size is not checked. Nothing is defined where the
- * original header has been included already; and this one stands in for it (same include guard).
- * docs/plock.md has the table. */
+ * Each is an expression, evaluates its arguments once, and gives a value of the type of *ptr. On pointers,
+ * add and sub count in bytes. A second operand is converted to the type of *ptr without a warning: its size
+ * is not checked. Nothing is defined where the original header has been included already; and this one stands
+ * in for it (same include guard). docs/plock.md has the table. */
 #ifndef PL_ATOMIC_OPS_H
 #define PL_ATOMIC_OPS_H
 
@@ -70,30 +69,30 @@ PAWL_PL_BARRIERS_(PAWL_PL_BARRIER_)
 #define pl_cpu_relax() pawl_cpu_relax()
 
 /* PAWL_PL_T_: the type of *ptr without qualifiers. PAWL_PL_I_: the same, or long for a pointer: the type that
- * the arithmetic is done in. */
+ * the arithmetic is done in. PAWL_PL_P_: the pointer's type; void * for an integer, where it is not used. */
 #ifdef __cplusplus
-template <typename T>
+template <typename pawl_pl_t_>
 struct pawl_pl_type_ {
-    typedef T plain, integer;
+    typedef pawl_pl_t_ plain, integer;
 };
-template <typename T>
-struct pawl_pl_type_<T *> {
-    typedef T *plain;
+template <typename pawl_pl_t_>
+struct pawl_pl_type_<pawl_pl_t_ *> {
+    typedef pawl_pl_t_ *plain;
     typedef long integer;
 };
-template <typename T>
-struct pawl_pl_type_<const T> : pawl_pl_type_<T> {
+template <typename pawl_pl_t_>
+struct pawl_pl_type_<const pawl_pl_t_> : pawl_pl_type_<pawl_pl_t_> {
 };
-template <typename T>
-struct pawl_pl_type_<volatile T> : pawl_pl_type_<T> {
+template <typename pawl_pl_t_>
+struct pawl_pl_type_<volatile pawl_pl_t_> : pawl_pl_type_<pawl_pl_t_> {
 };
-template <typename T>
-struct pawl_pl_type_<const volatile T> : pawl_pl_type_<T> {
+template <typename pawl_pl_t_>
+struct pawl_pl_type_<const volatile pawl_pl_t_> : pawl_pl_type_<pawl_pl_t_> {
 };
-template <typename T>
-PAWL_INLINE T pawl_pl_result_(typename pawl_pl_type_<T>::integer v)
+template <typename pawl_pl_t_>
+PAWL_INLINE pawl_pl_t_ pawl_pl_result_(typename pawl_pl_type_<pawl_pl_t_>::integer v)
 {
-    return (T)v;
+    return (pawl_pl_t_)v;
 }
 #    define PAWL_PL_T_(ptr) typename pawl_pl_type_<__typeof__(*(ptr))>::plain
 #    define PAWL_PL_I_(ptr) typename pawl_pl_type_<__typeof__(*(ptr))>::integer
@@ -104,10 +103,26 @@ PAWL_INLINE T pawl_pl_result_(typename pawl_pl_type_<T>::integer v)
 #    define PAWL_PL_T_(ptr)          __typeof__(__atomic_load_n((ptr), __ATOMIC_RELAXED))
 #    define PAWL_PL_I_(ptr) \
         __typeof__(__builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr), (long)0, (PAWL_PL_T_(ptr))0))
-#    define PAWL_PL_OP_(op, ptr, x, order)                                                 \
-        __builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr),                                    \
-                              pawl_pl_pointer_((uint64_t)PAWL_PL_RAW_(op, ptr, x, order)), \
-                              PAWL_PL_RAW_(op, ptr, x, order))
+#    define PAWL_PL_P_(ptr) \
+        __typeof__(__builtin_choose_expr(PAWL_PL_IS_POINTER_(ptr), (PAWL_PL_T_(ptr))0, (void *)0))
+/* The value as that type, by a way that warns nobody of a value that is not used: clang warns unless it is a
+ * call's. Each variable has a name of its own, so that none hides another when operations are nested. */
+#    ifdef __clang__
+#        define PAWL_PL_READ_(name) __atomic_load_n(&name, __ATOMIC_RELAXED)
+#    else
+#        define PAWL_PL_READ_(name) name
+#    endif
+#    define PAWL_PL_AS_(type, v, n) PAWL_PL_AS_N_(type, v, n)
+#    define PAWL_PL_AS_N_(type, v, n)                     \
+        __extension__({                                   \
+            type pawl_pl_as_##n##_ = pawl_pl_pointer_(v); \
+            PAWL_PL_READ_(pawl_pl_as_##n##_);             \
+        })
+#    define PAWL_PL_OP_(op, ptr, x, order)                                                        \
+        __builtin_choose_expr(                                                                    \
+            PAWL_PL_IS_POINTER_(ptr),                                                             \
+            PAWL_PL_AS_(PAWL_PL_P_(ptr), (uint64_t)PAWL_PL_RAW_(op, ptr, x, order), __COUNTER__), \
+            PAWL_PL_RAW_(op, ptr, x, order))
 #endif
 #define PAWL_PL_RAW_(op, ptr, x, order)   op((volatile PAWL_PL_I_(ptr) *)(ptr), (PAWL_PL_I_(ptr))(x), order)
 #define PAWL_PL_NORET_(op, ptr, x, order) ((void)PAWL_PL_RAW_(op, ptr, x, order))

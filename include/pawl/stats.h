@@ -58,10 +58,29 @@ PAWL_API void pawl_lock_forget(const volatile void *lock);
 /* Forgets the range that begins at base, and every lock in it. */
 PAWL_API void pawl_lock_forget_range(const volatile void *base);
 #else
-#    define pawl_lock_name(lock, name)              ((void)(lock), (void)(name), true)
-#    define pawl_lock_name_range(base, bytes, name) ((void)(base), (void)(bytes), (void)(name), true)
-#    define pawl_lock_forget(lock)                  ((void)(lock))
-#    define pawl_lock_forget_range(base)            ((void)(base))
+/* Functions, not macros: as statements their value is not missed, by any compiler's warnings. */
+static inline __attribute__((unused)) bool pawl_lock_name(const volatile void *lock, const char *name)
+{
+    (void)lock, (void)name;
+    return true;
+}
+
+static inline __attribute__((unused)) bool pawl_lock_name_range(const volatile void *base, size_t bytes,
+                                                                const char *name)
+{
+    (void)base, (void)bytes, (void)name;
+    return true;
+}
+
+static inline __attribute__((unused)) void pawl_lock_forget(const volatile void *lock)
+{
+    (void)lock;
+}
+
+static inline __attribute__((unused)) void pawl_lock_forget_range(const volatile void *base)
+{
+    (void)base;
+}
 #endif
 
 /* Times in nanoseconds. Bucket 0 of a histogram counts times of 0 and 1 ns, bucket i those from 2^i to

@@ -17,8 +17,8 @@
 
 /* An operation as libpawl sees it, in one number: the state entered or left, the state before a transition,
  * how it waits, and which switches ask. */
-#define PAWL_OP_(state, from, how, mode) \
-    ((unsigned)PAWL_STATE_##state | (unsigned)PAWL_STATE_##from << 4 | PAWL_HOW_##how << 8 | (mode) << 12)
+#define PAWL_OP_(state, from, how) \
+    ((unsigned)(state) | (unsigned)(from) << 4 | (how) << 8 | PAWL_WATCH_MODE << 12)
 #define PAWL_HOW_LOCK    0u /* waits for as long as it takes */
 #define PAWL_HOW_UNTIL   1u /* waits until a deadline */
 #define PAWL_HOW_TRY     2u
@@ -59,7 +59,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
 #define PAWL_WATCH_LOCK_(name, STATE, type, bits)                                      \
     PAWL_WATCH_FN_ void name##_lock_watched_##bits(type *l, struct pawl_site *site)    \
     {                                                                                  \
-        const unsigned op = PAWL_OP_(STATE, STATE, LOCK, PAWL_WATCH_MODE);             \
+        const unsigned op = PAWL_OP_(STATE, STATE, PAWL_HOW_LOCK);                     \
         uint64_t since = 0;                                                            \
         if (PAWL_WATCH_MODE & PAWL_WATCH_DEBUG) {                                      \
             pawl_watch_asks_(l, op, site);                                             \
@@ -72,7 +72,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
     }                                                                                  \
     PAWL_WATCH_FN_ bool name##_trylock_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                                  \
-        const unsigned op = PAWL_OP_(STATE, STATE, TRY, PAWL_WATCH_MODE);              \
+        const unsigned op = PAWL_OP_(STATE, STATE, PAWL_HOW_TRY);                      \
         if (!name##_trylock_##bits(l)) {                                               \
             pawl_watch_missed_(l, op, site, 0);                                        \
             return false;                                                              \
@@ -85,7 +85,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
     PAWL_WATCH_FN_ bool name##_lock_until_watched_##bits(type *l, uint64_t deadline_ns, \
                                                          struct pawl_site *site)        \
     {                                                                                   \
-        const unsigned op = PAWL_OP_(STATE, STATE, UNTIL, PAWL_WATCH_MODE);             \
+        const unsigned op = PAWL_OP_(STATE, STATE, PAWL_HOW_UNTIL);                     \
         uint64_t since = 0;                                                             \
         if (PAWL_WATCH_MODE & PAWL_WATCH_DEBUG) {                                       \
             pawl_watch_asks_(l, op, site);                                              \
@@ -104,14 +104,14 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
 #define PAWL_WATCH_UNLOCK_(name, STATE, type, bits)                                   \
     PAWL_WATCH_FN_ void name##_unlock_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                                 \
-        pawl_watch_gives_(l, PAWL_OP_(STATE, STATE, SURE, PAWL_WATCH_MODE), site);    \
+        pawl_watch_gives_(l, PAWL_OP_(STATE, STATE, PAWL_HOW_SURE), site);            \
         name##_unlock_##bits(l);                                                      \
     }
 
 #define PAWL_WATCH_TURN_(name, FROM, TO, how, type, bits)                      \
     PAWL_WATCH_FN_ void name##_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                          \
-        const unsigned op = PAWL_OP_(TO, FROM, how, PAWL_WATCH_MODE);          \
+        const unsigned op = PAWL_OP_(TO, FROM, how);                           \
         const uint64_t start = pawl_watch_turns_(l, op, site);                 \
         name##_##bits(l);                                                      \
         pawl_watch_turned_(l, op, site, start, true);                          \
@@ -120,7 +120,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
 #define PAWL_WATCH_TURN_TRY_(name, FROM, TO, type, bits)                       \
     PAWL_WATCH_FN_ bool name##_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                          \
-        const unsigned op = PAWL_OP_(TO, FROM, TRY, PAWL_WATCH_MODE);          \
+        const unsigned op = PAWL_OP_(TO, FROM, PAWL_HOW_TRY);                  \
         const uint64_t start = pawl_watch_turns_(l, op, site);                 \
         const bool ok = name##_##bits(l);                                      \
         pawl_watch_turned_(l, op, site, start, ok);                            \
@@ -130,7 +130,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
 #define PAWL_WATCH_TURN_UNTIL_(name, FROM, TO, type, bits)                                           \
     PAWL_WATCH_FN_ bool name##_watched_##bits(type *l, uint64_t deadline_ns, struct pawl_site *site) \
     {                                                                                                \
-        const unsigned op = PAWL_OP_(TO, FROM, UNTIL, PAWL_WATCH_MODE);                              \
+        const unsigned op = PAWL_OP_(TO, FROM, PAWL_HOW_UNTIL);                                      \
         const uint64_t start = pawl_watch_turns_(l, op, site);                                       \
         const bool ok = name##_##bits(l, deadline_ns);                                               \
         pawl_watch_turned_(l, op, site, start, ok);                                                  \
@@ -138,38 +138,38 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
     }
 
 /* Every operation of the locks, one a line. A transition whose kind is LOCK may wait. */
-#define PAWL_WATCH_ALL_(type, bits)                                           \
-    PAWL_WATCH_LOCK_(pawl_read, READ, type, bits)                             \
-    PAWL_WATCH_LOCK_(pawl_seek, SEEK, type, bits)                             \
-    PAWL_WATCH_LOCK_(pawl_write, WRITE, type, bits)                           \
-    PAWL_WATCH_LOCK_(pawl_atomic, ATOMIC, type, bits)                         \
-    PAWL_WATCH_LOCK_(pawl_join, JOIN, type, bits)                             \
-    PAWL_WATCH_UNTIL_(pawl_read, READ, type, bits)                            \
-    PAWL_WATCH_UNTIL_(pawl_seek, SEEK, type, bits)                            \
-    PAWL_WATCH_UNTIL_(pawl_write, WRITE, type, bits)                          \
-    PAWL_WATCH_UNTIL_(pawl_atomic, ATOMIC, type, bits)                        \
-    PAWL_WATCH_UNTIL_(pawl_join, JOIN, type, bits)                            \
-    PAWL_WATCH_UNLOCK_(pawl_read, READ, type, bits)                           \
-    PAWL_WATCH_UNLOCK_(pawl_seek, SEEK, type, bits)                           \
-    PAWL_WATCH_UNLOCK_(pawl_write, WRITE, type, bits)                         \
-    PAWL_WATCH_UNLOCK_(pawl_atomic, ATOMIC, type, bits)                       \
-    PAWL_WATCH_UNLOCK_(pawl_join, JOIN, type, bits)                           \
-    PAWL_WATCH_UNLOCK_(pawl_claim, CLAIM, type, bits)                         \
-    PAWL_WATCH_TURN_(pawl_seek_to_write, SEEK, WRITE, LOCK, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_write_to_seek, WRITE, SEEK, SURE, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_write_to_read, WRITE, READ, SURE, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_seek_to_read, SEEK, READ, SURE, type, bits)         \
-    PAWL_WATCH_TURN_(pawl_read_to_join, READ, JOIN, LOCK, type, bits)         \
-    PAWL_WATCH_TURN_(pawl_read_to_claim, READ, CLAIM, LOCK, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_join_to_claim, JOIN, CLAIM, SURE, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_claim_to_atomic, CLAIM, ATOMIC, LOCK, type, bits)   \
-    PAWL_WATCH_TURN_(pawl_atomic_to_read, ATOMIC, READ, LOCK, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_atomic_to_join, ATOMIC, JOIN, SURE, type, bits)     \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_seek, READ, SEEK, type, bits)       \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_write, READ, WRITE, type, bits)     \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_atomic, READ, ATOMIC, type, bits)   \
-    PAWL_WATCH_TURN_UNTIL_(pawl_seek_to_write_until, SEEK, WRITE, type, bits) \
-    PAWL_WATCH_TURN_UNTIL_(pawl_read_to_write_until, READ, WRITE, type, bits)
+#define PAWL_WATCH_ALL_(type, bits)                                                                        \
+    PAWL_WATCH_LOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                               \
+    PAWL_WATCH_LOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                               \
+    PAWL_WATCH_LOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                             \
+    PAWL_WATCH_LOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                           \
+    PAWL_WATCH_LOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                               \
+    PAWL_WATCH_UNTIL_(pawl_read, PAWL_STATE_READ, type, bits)                                              \
+    PAWL_WATCH_UNTIL_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                              \
+    PAWL_WATCH_UNTIL_(pawl_write, PAWL_STATE_WRITE, type, bits)                                            \
+    PAWL_WATCH_UNTIL_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                          \
+    PAWL_WATCH_UNTIL_(pawl_join, PAWL_STATE_JOIN, type, bits)                                              \
+    PAWL_WATCH_UNLOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                             \
+    PAWL_WATCH_UNLOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                             \
+    PAWL_WATCH_UNLOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                           \
+    PAWL_WATCH_UNLOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                         \
+    PAWL_WATCH_UNLOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                             \
+    PAWL_WATCH_UNLOCK_(pawl_claim, PAWL_STATE_CLAIM, type, bits)                                           \
+    PAWL_WATCH_TURN_(pawl_seek_to_write, PAWL_STATE_SEEK, PAWL_STATE_WRITE, PAWL_HOW_LOCK, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_write_to_seek, PAWL_STATE_WRITE, PAWL_STATE_SEEK, PAWL_HOW_SURE, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_write_to_read, PAWL_STATE_WRITE, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_seek_to_read, PAWL_STATE_SEEK, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_read_to_join, PAWL_STATE_READ, PAWL_STATE_JOIN, PAWL_HOW_LOCK, type, bits)       \
+    PAWL_WATCH_TURN_(pawl_read_to_claim, PAWL_STATE_READ, PAWL_STATE_CLAIM, PAWL_HOW_LOCK, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_join_to_claim, PAWL_STATE_JOIN, PAWL_STATE_CLAIM, PAWL_HOW_SURE, type, bits)     \
+    PAWL_WATCH_TURN_(pawl_claim_to_atomic, PAWL_STATE_CLAIM, PAWL_STATE_ATOMIC, PAWL_HOW_LOCK, type, bits) \
+    PAWL_WATCH_TURN_(pawl_atomic_to_read, PAWL_STATE_ATOMIC, PAWL_STATE_READ, PAWL_HOW_LOCK, type, bits)   \
+    PAWL_WATCH_TURN_(pawl_atomic_to_join, PAWL_STATE_ATOMIC, PAWL_STATE_JOIN, PAWL_HOW_SURE, type, bits)   \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_seek, PAWL_STATE_READ, PAWL_STATE_SEEK, type, bits)              \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_write, PAWL_STATE_READ, PAWL_STATE_WRITE, type, bits)            \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_atomic, PAWL_STATE_READ, PAWL_STATE_ATOMIC, type, bits)          \
+    PAWL_WATCH_TURN_UNTIL_(pawl_seek_to_write_until, PAWL_STATE_SEEK, PAWL_STATE_WRITE, type, bits)        \
+    PAWL_WATCH_TURN_UNTIL_(pawl_read_to_write_until, PAWL_STATE_READ, PAWL_STATE_WRITE, type, bits)
 
 PAWL_WATCH_ALL_(pawl_lock_t, 32)
 PAWL_WATCH_ALL_(pawl_lock64_t, 64)

@@ -12,6 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 cat >"$dir/use.c" <<'EOF'
 #include "pawl/lock.h"
 #include "pawl/lock.h"
+#include "pawl/stats.h"
 #ifdef __cplusplus
 #    define NAME2(a) use_cxx_##a
 #else
@@ -31,6 +32,11 @@ int NAME1(PART)(pawl_lock_t *a, pawl_lock64_t *b)
 #define TRY(l, kind) (pawl_##kind##_trylock(l) ? (pawl_##kind##_unlock(l), 1) : 0)
     got += TRY(a, read) + TRY(a, seek) + TRY(a, write) + TRY(a, atomic);
     got += TRY(b, read) + TRY(b, seek) + TRY(b, write) + TRY(b, atomic);
+    pawl_lock_name(a, "a");
+    pawl_lock_name_range(b, sizeof *b, "b");
+    pawl_assert_not_held(a);
+    pawl_lock_forget(a);
+    pawl_lock_forget_range(b);
     return got;
 }
 EOF
@@ -76,6 +82,24 @@ for compiler in gcc clang; do
 done
 for compiler in g++ clang++; do
     compile "$compiler" -std=c++17 "$dir/use.cc"
+done
+
+# A program's own macros may have any name that the headers build names from.
+{
+    printf '#include <%s>\n' errno.h stdbool.h stddef.h stdint.h stdio.h sys/syscall.h
+    for word in READ SEEK WRITE ATOMIC JOIN CLAIM LOCK UNTIL TRY SURE STATE STATES HOW A C F J L N OP R S T W \
+        $(cat "$include"/pawl/*.h | grep -o 'PAWL_[AF]([a-z_]*)' | sed 's/.*(//; s/)//' | grep -vx name | sort -u); do
+        echo "#define $word a macro of the program ("
+    done
+    printf '#include "pawl/%s.h"\n' lock plock stats
+    echo 'int nothing;'
+} >"$dir/macros.c"
+cp "$dir/macros.c" "$dir/macros.cc"
+for compiler in gcc clang; do
+    compile "$compiler" -std=c11 "$dir/macros.c"
+done
+for compiler in g++ clang++; do
+    compile "$compiler" -std=c++17 "$dir/macros.cc"
 done
 [ "$tried" -gt 0 ] || fail 'neither gcc nor clang found'
 echo "headers_test: $tried compilers and standards, all clean"

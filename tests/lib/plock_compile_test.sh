@@ -37,6 +37,8 @@ done
     for name in PLOCK_LORW_SHR_BASE PLOCK_LORW_EXC_BASE PL_PLOCK_H PL_ATOMIC_OPS_H; do
         printf '#ifndef %s\n#    error "%s is missing"\n#endif\n' "$name" "$name"
     done
+    echo 'struct node { int value; };'
+    echo 'extern struct node *node;'
     echo 'void use(int *, unsigned *, long *, unsigned long *, void **, const volatile long *);'
     echo 'void use(int *i, unsigned *u, long *l, unsigned long *ul, void **p, const volatile long *cv)'
     echo '{'
@@ -56,6 +58,10 @@ done
     if (pl_load(cv) == 1) {
         pl_mb(), pl_mb_load(), pl_mb_store(), pl_mb_ato(), pl_mb_ato_load(), pl_mb_ato_store(), pl_barrier();
     }
+    struct node **np = &node;
+    node = pl_add(np, 8), node = pl_ldor(np, 1), node = pl_and_rel(np, ~7L), node = pl_xor(np, 0), node = pl_load(np);
+    *i = pl_sub(np, 8)->value + pl_xadd(np, 8)->value;
+    pl_add(np, 8);
     pl_lorw_rdlock(ul), pl_lorw_rdunlock(ul), pl_lorw_wrlock(ul), pl_lorw_wrunlock(ul), pl_lorw_unlock(ul);
     *ul = pl_wait_unlock_long(ul, 4) + pl_wait_new_long(ul, 4) + pl_deref_long(l);
     *u = pl_wait_unlock_int(u, 4) + pl_wait_new_int(u, 4) + pl_deref_int(i);

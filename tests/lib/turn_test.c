@@ -152,6 +152,34 @@ static void a_turn_refuses_every_way_in(void **state)
     }
 }
 
+/* A reader inside joins, and the one from outside steps back. Were it to count itself again as soon as that
+ * one has gone back to reading, it could be made to step back for ever; so it waits for its turn instead. */
+static void one_that_stepped_back_from_joining_gets_its_turn(void **state)
+{
+    (void)state;
+    lock_t l = {0};
+    struct waiter j;
+    pawl_read_lock(&l);
+    waiter_start(&j, &l, JOIN);
+    while (!pawl_atomic_is_held(&l)) {
+        nap_us(100);
+    }
+    for (int i = 0; i < 3; i++) {
+        pawl_read_to_claim(&l);
+        pawl_claim_to_atomic(&l); /* after it has stepped back */
+        assert_true(turn_gets_taken(&l));
+        pawl_atomic_to_read(&l);
+        nap_us(2000);
+        assert_false(pawl_atomic_is_held(&l));
+        assert_true(turn_is_taken(&l));
+        assert_false(pawl_read_trylock(&l));
+    }
+    assert_false(waiter_is_in(&j));
+    pawl_read_unlock(&l);
+    waiter_end(&j);
+    assert_true(l.word == 0);
+}
+
 /* ---- the line */
 
 struct runner {
@@ -491,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_overtakes_one_that_has_the_turn),
         cmocka_unit_test(a_turn_refuses_every_way_in),
+        cmocka_unit_test(one_that_stepped_back_from_joining_gets_its_turn),
         cmocka_unit_test(sleepers_enter_in_the_order_in_which_they_came),
         cmocka_unit_test(a_reader_asleep_behind_a_queued_writer_is_let_in_beside_seek),
         cmocka_unit_test(a_reader_is_let_in_beside_seek_however_often_it_was_write_between),

@@ -37,6 +37,15 @@ static bool ask(lock_t *l, int op, uint64_t deadline)
     }
 }
 
+/* Ends of a range of deadlines: 0, and one that never passes. */
+#define ZERO  (-2)
+#define NEVER INT64_MAX
+
+static uint64_t deadline_in(int64_t us)
+{
+    return us == ZERO ? 0 : us < 0 ? 1 : us == NEVER ? PAWL_NEVER : in_us(us);
+}
+
 static void *asker_main(void *arg)
 {
     struct asker *a = arg;
@@ -47,7 +56,7 @@ static void *asker_main(void *arg)
     while (!__atomic_load_n(&a->go, __ATOMIC_ACQUIRE)) {
         nap_us(100);
     }
-    uint64_t deadline = a->us < 0 ? 1 : in_us(a->us);
+    uint64_t deadline = deadline_in(a->us);
     errno = ERRNO_BEFORE;
     bool got = ask(a->lock, a->op, deadline);
     a->changed_errno = errno != ERRNO_BEFORE;
@@ -104,8 +113,8 @@ static bool excludes(enum state held, int op)
              (held == ATOMIC && op == ATOMIC));
 }
 
-/* Past; while spinning; as head looking and napping; as head asleep; with the turn; long after it. */
-static const int64_t steps_us[] = {-1, 2, 8, 70, 300, 900, 1500};
+/* Past, twice; while spinning; as head looking and napping; as head asleep; with the turn; long after it. */
+static const int64_t steps_us[] = {ZERO, -1, 2, 8, 70, 300, 900, 1500};
 #define STEPS (sizeof steps_us / sizeof *steps_us)
 
 static void a_deadline_that_expires_at_any_step_leaves_what_was_held(void **state)
@@ -147,7 +156,7 @@ static void an_until_is_more_than_a_try(void **state)
             lock_t l = {0};
             struct asker a;
             take(&l, held);
-            asker_start(&a, &l, op, PATIENCE_MS * 1000);
+            asker_start(&a, &l, op, held % 2 ? NEVER : PATIENCE_MS * 1000);
             asker_go(&a);
             nap_us(4000);
             assert_int_equal(__atomic_load_n(&a.done, __ATOMIC_ACQUIRE), 0);
