@@ -554,7 +554,8 @@ static void print_head(const struct bench_plan *plan)
     double seconds = bench_plan_seconds(plan);
 
     bench_report_head(stdout, plan, out, bench_locks_left_out(out));
-    printf("%zu locks, %zu points, %u round%s: about %.0f %s\n", plan->n_locks, plan->n_points, plan->rounds,
+    printf("%zu lock%s, %zu point%s, %u round%s: about %.0f %s\n", plan->n_locks,
+           plan->n_locks == 1 ? "" : "s", plan->n_points, plan->n_points == 1 ? "" : "s", plan->rounds,
            plan->rounds == 1 ? "" : "s", seconds < 120 ? seconds : seconds / 60, seconds < 120 ? "s" : "min");
     fflush(stdout);
 }
