@@ -166,10 +166,12 @@ static void *contender_main(void *arg)
     return NULL;
 }
 
-/* Counts the samples so far: those in the function where waiting should stand, and in any of ours. */
-static void tell(const char *function, unsigned *there, unsigned *ours)
+/* Counts the samples so far: those in the function where this wait should stand; where any should; in any
+ * function of ours. */
+static void tell(const char *function, unsigned *there, unsigned *waiting, unsigned *ours)
 {
-    *there = *ours = 0;
+    const char *any = WAITS_IN_CALLER ? function : "pawl_wait_";
+    *there = *waiting = *ours = 0;
     for (unsigned i = 0, n = __atomic_load_n(&sampled, __ATOMIC_ACQUIRE); i < n; i++) {
         const char *name = function_at(samples[i]);
         if (!name) {
@@ -177,6 +179,9 @@ static void tell(const char *function, unsigned *there, unsigned *ours)
         }
         if (strncmp(name, function, strlen(function)) == 0) {
             ++*there;
+        }
+        if (strncmp(name, any, strlen(any)) == 0) {
+            ++*waiting;
         }
         if (strncmp(name, "pawl_", 5) == 0 || strncmp(name, "contend_here", 12) == 0) {
             ++*ours;
@@ -194,22 +199,22 @@ static void waiting_shows_where_it_should(int way)
     pthread_t t;
     assert_int_equal(pthread_create(&t, NULL, contender_main, &c), 0);
     const char *function = WAITS_IN_CALLER ? "contend_here" : ways[way].function;
-    unsigned there = 0, ours = 0;
+    unsigned there = 0, waiting = 0, ours = 0;
     for (uint64_t end = clock_us(CLOCK_MONOTONIC) + 3 * PATIENCE_MS * 1000u;
-         ours < ENOUGH && clock_us(CLOCK_MONOTONIC) < end;) {
+         (ours < ENOUGH || there == 0) && clock_us(CLOCK_MONOTONIC) < end;) {
         nap_us(10000);
-        tell(function, &there, &ours);
+        tell(function, &there, &waiting, &ours);
     }
     __atomic_store_n(&c.stop, 1, __ATOMIC_RELAXED);
     pthread_join(t, NULL);
     give(&c.lock, ways[way].held);
     assert_true(c.lock.word == 0);
-    if (ours < ENOUGH || there * 4 < ours * 3) {
+    if (ours < ENOUGH || there == 0 || waiting * 4 < ours * 3) {
         for (unsigned i = 0; i < sampled; i++) {
             const char *name = function_at(samples[i]);
             fprintf(stderr, "sample in %s\n", name ? name : "another object");
         }
-        fail_msg("waiting for %d: %u of %u samples in %s", way, there, ours, function);
+        fail_msg("waiting for %d: of %u samples %u wait, %u in %s", way, ours, waiting, there, function);
     }
 }
 
