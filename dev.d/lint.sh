@@ -20,6 +20,14 @@ lint_commands() {
         END { print "\n]" }' build/clang/compile_commands.json >build/lint/compile_commands.json
 }
 
+# The headers that the build makes, which clang-tidy has to find.
+lint_headers() {
+    local made
+    configure clang || return 1
+    mapfile -t made < <(ninja -C build/clang -t targets all | sed -n 's,^\([^:]*\.lines\): .*,\1,p')
+    make_build clang "${made[@]}"
+}
+
 # lint_sources [FILE...]: needs the configured build clang, whose compile commands it reads.
 lint_sources() {
     local files
@@ -41,6 +49,6 @@ verb_lint() {
         files+=("$file")
     done
     need build check
-    configure clang || die 'the build clang could not be configured'
+    lint_headers || die 'the build clang could not be made ready'
     lint_sources "${files[@]}"
 }
