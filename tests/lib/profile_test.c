@@ -14,7 +14,7 @@
 #    define WAITS_IN_CALLER 0
 #endif
 
-#define ENOUGH 8 /* samples */
+#define ENOUGH 16 /* samples */
 
 /* ---- the symbols of this program */
 
@@ -125,7 +125,7 @@ __attribute__((noinline)) static void contend_here(struct contender *c)
 {
     while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
         /* so short that it expires before there is a sleep; it is looked at after some spinning */
-        uint64_t deadline = pawl_clock_ns() + (c->way < KINDS ? 90000 : 1000);
+        uint64_t deadline = pawl_clock_ns() + (c->way < KINDS ? 90000 : 20000);
         switch (c->way) {
         case READ:
             (void)pawl_read_lock_until(&c->lock, deadline);
@@ -209,7 +209,7 @@ static void waiting_shows_where_it_should(int way)
     pthread_join(t, NULL);
     give(&c.lock, ways[way].held);
     assert_true(c.lock.word == 0);
-    if (ours < ENOUGH || there == 0 || waiting * 4 < ours * 3) {
+    if (ours < ENOUGH || there == 0 || waiting * 3 < ours * 2) {
         for (unsigned i = 0; i < sampled; i++) {
             const char *name = function_at(samples[i]);
             fprintf(stderr, "sample in %s\n", name ? name : "another object");
