@@ -112,14 +112,14 @@ PAWL_INLINE void PAWL_F(atomic_unlock)(PAWL_L *l)
 PAWL_INLINE void PAWL_F(join_lock)(PAWL_L *l)
 {
     if (__builtin_expect(!PAWL_F(quick_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 + PAWL_A1)), 0)) {
-        PAWL_F(wait_join)(PAWL_WORD(l), PAWL_NEVER);
+        PAWL_F(wait_join)(PAWL_WORD(l), PAWL_NEVER, false);
     }
 }
 
 PAWL_INLINE bool PAWL_F(join_lock_until)(PAWL_L *l, uint64_t deadline)
 {
     return PAWL_F(quick_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 + PAWL_A1)) ||
-           PAWL_F(wait_join)(PAWL_WORD(l), deadline);
+           PAWL_F(wait_join)(PAWL_WORD(l), deadline, false);
 }
 
 PAWL_INLINE bool PAWL_F(join_trylock)(PAWL_L *l)
@@ -308,7 +308,7 @@ PAWL_INLINE bool PAWL_F(atomic_is_held)(const PAWL_L *l)
 }
 
 /* ---- claims: fail at once when another has S, W or A (for W), else wait for the readers inside and for
- * nothing more. Between a try and a lock; what plock calls try. */
+ * nothing more (J waits more). Between a try and a lock; what plock calls try. */
 
 PAWL_INLINE bool PAWL_F(write_claim)(PAWL_L *l)
 {
@@ -347,17 +347,11 @@ PAWL_INLINE bool PAWL_F(read_claim_atomic)(PAWL_L *l)
     return true;
 }
 
-/* Fails when another writer is there or joins meanwhile. */
+/* Waits for the holders of S, W and A first, and fails only when a reader inside joins meanwhile. */
 PAWL_INLINE bool PAWL_F(join_claim)(PAWL_L *l)
 {
-    if (!PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_JOIN, 0)) {
-        return false;
-    }
-    if (PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ALONE, PAWL_NEVER) > 0) {
-        return true;
-    }
-    PAWL_F(join_unlock)(l);
-    return false;
+    return PAWL_F(quick_)(PAWL_WORD(l), (PAWL_T)(PAWL_R1 + PAWL_A1)) ||
+           PAWL_F(wait_join)(PAWL_WORD(l), PAWL_NEVER, true);
 }
 
 /* ---- reading without counting first, so that the word always tells readers from a writer: its holder may

@@ -374,9 +374,9 @@ PAWL_WAITING bool PAWL_F(counted_read_)(PAWL_WT *word, PAWL_T v, uint64_t deadli
 }
 
 /* One that takes part from outside wants to be alone. It closes the door behind the readers inside and waits
- * for them to leave. When one of them joins instead, it steps back, once: then it waits until nobody is
- * inside at all, in the line, where it gets its turn. */
-PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
+ * for them to leave. When one of them joins instead, it steps back, and fails if it was to try only once;
+ * else it waits until nobody is inside at all, in the line, where it gets its turn. */
+PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline, bool once)
 {
     if (!PAWL_F(wait_)(word, PAWL_KIND_JOIN, deadline)) {
         return false;
@@ -387,5 +387,5 @@ PAWL_WAITING bool PAWL_F(wait_join)(PAWL_WT *word, uint64_t deadline)
     }
     /* the one that joined may have begun the claim phase, and this one be its last reader */
     PAWL_F(shift_)(word, (PAWL_T)(0 - PAWL_R1 - PAWL_A1), 0);
-    return r < 0 && PAWL_F(wait_)(word, PAWL_KIND_JOIN_ALONE, deadline);
+    return r < 0 && !once && PAWL_F(wait_)(word, PAWL_KIND_JOIN_ALONE, deadline);
 }
