@@ -410,14 +410,15 @@ static void block_signals(int how)
 static int print_report(const struct arguments *a, const struct tb_result *result, const json_t *report,
                         struct tb_error *err)
 {
+    int rc = 0;
+
     if (a->json) {
-        if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
-            fputc('\n', stdout);
-        }
+        rc = json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+        fputc('\n', stdout);
     } else {
         tb_report_text(stdout, result);
     }
-    if (fflush(stdout) || ferror(stdout)) {
+    if (rc || fflush(stdout) || ferror(stdout)) {
         return tb_fail(err, "the report could not be written to standard output: %s", strerror(errno));
     }
     return 0;

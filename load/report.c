@@ -2,6 +2,7 @@
  * nothing. */
 #include "load/report.h"
 
+#include "base/json_text.h"
 #include "load/units.h"
 
 #include <errno.h>
@@ -153,7 +154,7 @@ static json_t *json_cpu(const struct load_result *r)
 bool load_report_json(FILE *f, const struct load_options *o, const struct load_result *r)
 {
     json_t *j = json_object();
-    json_object_set_new(j, "url", json_string(o->url));
+    json_object_set_new(j, "url", base_json_text(o->url));
     json_object_set_new(j, "threads", whole(o->threads));
     json_object_set_new(j, "connections", whole(o->connections));
     json_object_set_new(j, "duration_s", json_real((double)r->duration_ns / 1e9));

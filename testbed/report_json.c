@@ -1,6 +1,7 @@
 /* Builds and writes report.json. */
 #include "testbed/report_json.h"
 
+#include "base/json_text.h"
 #include "testbed/compare.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static json_t *number(double v)
 
 static json_t *text_or_null(const char *text)
 {
-    return *text ? json_string_nocheck(text) : json_null();
+    return *text ? base_json_text(text) : json_null();
 }
 
 static json_t *figures(const struct tb_case_result *c, size_t side, unsigned rounds)
@@ -59,11 +60,11 @@ static json_t *side(const struct tb_case_result *c, size_t i, unsigned rounds)
     for (unsigned n = 1; n <= rounds; n++) {
         json_array_append_new(all, sample(&r->samples[n]));
     }
-    json_object_set_new(o, "name", json_string_nocheck(s->name));
-    json_object_set_new(o, "program", json_string_nocheck(c->of->programs[i]));
+    json_object_set_new(o, "name", base_json_text(s->name));
+    json_object_set_new(o, "program", base_json_text(c->of->programs[i]));
     json_object_set_new(o, "version", text_or_null(r->version));
-    json_object_set_new(o, "command", json_string_nocheck(r->command));
-    json_object_set_new(o, "driver_command", json_string_nocheck(r->driver_command));
+    json_object_set_new(o, "command", base_json_text(r->command));
+    json_object_set_new(o, "driver_command", base_json_text(r->driver_command));
     json_object_set_new(o, "connections", json_integer(s->connections));
     json_object_set_new(o, "server_maxconn",
                         s->server_maxconn ? json_integer(s->server_maxconn) : json_null());
@@ -90,9 +91,9 @@ static json_t *comparison(const struct tb_case_result *c, const struct tb_pair *
                                           "high", number(i.high)));
         }
     }
-    json_object_set_new(o, "of", json_string_nocheck(s->sides[pair->of].name));
-    json_object_set_new(o, "against", json_string_nocheck(s->sides[pair->against].name));
-    json_object_set_new(o, "verdict", json_string_nocheck(tb_verdict(c, pair, rounds, verdict)));
+    json_object_set_new(o, "of", base_json_text(s->sides[pair->of].name));
+    json_object_set_new(o, "against", base_json_text(s->sides[pair->against].name));
+    json_object_set_new(o, "verdict", base_json_text(tb_verdict(c, pair, rounds, verdict)));
     json_object_set_new(o, "ratios", ratios);
     return o;
 }
@@ -108,7 +109,7 @@ static json_t *load(const struct tb_case_result *c)
     json_object_set_new(o, "endpoints", json_integer(s->endpoints));
     json_object_set_new(o, "endpoint_delay_us", json_integer(s->endpoint_delay_us));
     json_object_set_new(o, "endpoint_cores", number(c->endpoint_cores));
-    json_object_set_new(o, "endpoint_command", json_string_nocheck(c->endpoint_command));
+    json_object_set_new(o, "endpoint_command", base_json_text(c->endpoint_command));
     return o;
 }
 
@@ -126,11 +127,11 @@ static json_t *one_case(const struct tb_case_result *c, unsigned rounds)
         json_array_append_new(comparisons, comparison(c, &s->pairs[i], rounds));
     }
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(remarks, json_string_nocheck(text[i]));
+        json_array_append_new(remarks, base_json_text(text[i]));
     }
-    json_object_set_new(o, "name", json_string_nocheck(c->of->label));
-    json_object_set_new(o, "scenario", json_string_nocheck(s->name));
-    json_object_set_new(o, "title", json_string_nocheck(s->title));
+    json_object_set_new(o, "name", base_json_text(c->of->label));
+    json_object_set_new(o, "scenario", base_json_text(s->name));
+    json_object_set_new(o, "title", base_json_text(s->title));
     json_object_set_new(o, "sut_threads", json_integer(c->of->threads));
     json_object_set_new(o, "load", load(c));
     json_object_set_new(o, "sides", sides);

@@ -1,6 +1,7 @@
 /* Builds the JSON report. */
 #include "bench/lock/report_json.h"
 
+#include "base/json_text.h"
 #include "base/machine.h"
 
 #include <math.h>
@@ -109,12 +110,12 @@ static json_t *machine(const struct base_machine *m)
 {
     json_t *o = json_object();
 
-    json_object_set_new(o, "kernel", json_string_nocheck(m->kernel));
-    json_object_set_new(o, "cpu", json_string_nocheck(m->cpu));
+    json_object_set_new(o, "kernel", base_json_text(m->kernel));
+    json_object_set_new(o, "cpu", base_json_text(m->cpu));
     json_object_set_new(o, "cores", json_integer(m->cores));
     json_object_set_new(o, "cores_allowed", number(m->allowed));
     json_object_set_new(o, "memory_kib", json_integer(m->memory_kib));
-    json_object_set_new(o, "compiler", json_string_nocheck(m->compiler));
+    json_object_set_new(o, "compiler", base_json_text(m->compiler));
     return o;
 }
 

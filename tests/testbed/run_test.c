@@ -255,6 +255,26 @@ static void a_report_that_cannot_be_written_is_told_before_anything_starts(void 
     assert_int_equal(harness_drivers(h), 0);
 }
 
+static void a_program_of_any_name_is_reported(void **state)
+{
+    struct harness *h = *state;
+    char path[300];
+    json_t *report;
+    json_error_t e;
+
+    snprintf(path, sizeof path, "%s/caf\xe9", h->dir); /* no UTF-8 */
+    assert_int_equal(symlink(getenv("FAKE_SUT_PROGRAM"), path), 0);
+    harness_run(h, 0, 0, ARGS("--after", path, "--json"));
+    assert_int_equal(h->status, 0);
+    report = json_loads(h->out, 0, &e);
+    assert_non_null(report);
+    json_decref(report);
+    report = json_load_file(h->report, 0, &e);
+    assert_non_null(report);
+    json_decref(report);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void a_full_disk_for_the_report_fails_after_the_table(void **state)
 {
     struct harness *h = *state;
@@ -335,6 +355,7 @@ int main(void)
         TEST(a_taken_port_ends_the_run_before_anything_starts),
         TEST(a_given_port_is_used),
         TEST(a_report_that_cannot_be_written_is_told_before_anything_starts),
+        TEST(a_program_of_any_name_is_reported),
         TEST(a_full_disk_for_the_report_fails_after_the_table),
         TEST(a_run_that_fails_leaves_the_last_report_alone),
         TEST(a_tmpdir_that_is_not_there_ends_the_run),
