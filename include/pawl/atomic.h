@@ -2,7 +2,9 @@
  * (pause, futex, clock). Everything the locks ask of the machine goes through this file.
  *
  * PAWL_BACKEND_HEADER, if defined, names a header ("...") that provides all of it instead: the functions
- * below with the same names and meanings. Otherwise the compiler's C11 atomics and Linux are used.
+ * below with the same names and meanings. Otherwise the compiler's C11 atomics and Linux are used. If it
+ * defines PAWL_BACKEND_BACKOFF it has what pawl/backoff.h has, too, and if PAWL_BACKEND_TIMES, the numbers of
+ * pawl/park.h.
  *
  * Compare-and-swap is strong, takes the expected value by pointer and updates it on failure. Failure is
  * relaxed. */

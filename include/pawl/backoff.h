@@ -12,6 +12,8 @@
 #    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #endif
 
+#ifndef PAWL_BACKEND_BACKOFF
+
 /* First wait between two looks at the word, and the longest while it may come free at any moment: whoever
  * waits then mostly waits for one short critical section. Each look takes the word's cache line from those
  * who use it, so the waits grow with the time already spent: by an eighth of it, and by half of it once it is
@@ -78,6 +80,8 @@ PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
     }
     return b->spent < PAWL_SPIN_LIMIT;
 }
+
+#endif /* PAWL_BACKEND_BACKOFF */
 
 #ifndef __cplusplus
 #    pragma GCC diagnostic pop

@@ -146,13 +146,14 @@ PAWL_INLINE void PAWL_F(queue_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) 
         }
         v |= PAWL_QUEUE;
     }
-    w->woken = false;
     uint32_t mask = w->kind == PAWL_KIND_READ ? PAWL_WAKE_QUEUE | PAWL_WAKE_READ : PAWL_WAKE_QUEUE;
     int why = PAWL_F(sleep_)(word, v, false, mask, w->deadline);
     if (why == 0) {
         w->woken = true;
         pawl_backoff_init(&w->spin);
-    } else if (why == EAGAIN && ++w->misses % PAWL_MISSES == 0) {
+    } else if (why != EAGAIN) { /* but one that was woken, and looked at a word of before, still is */
+        w->woken = false;
+    } else if (++w->misses % PAWL_MISSES == 0) {
         pawl_sleep_until(pawl_earlier_(now + PAWL_NAP_MIN, w->deadline)); /* the word changes too fast */
     }
 }

@@ -12,6 +12,8 @@
 #    pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #endif
 
+#ifndef PAWL_BACKEND_TIMES
+
 /* The head of those who wait is due after this time: then nobody overtakes it but those already inside.
  * Nanoseconds. */
 #define PAWL_TURN_NS      1000000u
@@ -38,6 +40,8 @@
  * sleep because the word changes faster, after that many attempts. Nanoseconds. */
 #define PAWL_NAP_MIN      50000u
 #define PAWL_MISSES       8u
+
+#endif /* PAWL_BACKEND_TIMES */
 
 /* The functions that wait are real ones under their own names, so that a profile shows waiting apart from
  * work. PAWL_INLINE_WAIT puts them into the caller, and so does PAWL_DISABLE_EBO, which is for finding out
