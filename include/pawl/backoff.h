@@ -18,9 +18,9 @@
  * waits then mostly waits for one short critical section. Each look takes the word's cache line from those
  * who use it, so the waits grow with the time already spent: by an eighth of it, and by half of it once it is
  * longer than the spin limit, after which a waiter usually goes to sleep. Nanoseconds. */
-#define PAWL_BACKOFF_FIRST 60u
-#define PAWL_BACKOFF_STEP  200u
-#define PAWL_SPIN_LIMIT    2000u
+#    define PAWL_BACKOFF_FIRST 60u
+#    define PAWL_BACKOFF_STEP  200u
+#    define PAWL_SPIN_LIMIT    2000u
 
 struct pawl_backoff {
     uint32_t wait;  /* length of the next wait, ns */
@@ -60,10 +60,10 @@ PAWL_INLINE void pawl_backoff_init(struct pawl_backoff *b)
  * rarely. */
 PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
 {
-#ifdef PAWL_DISABLE_EBO
+#    ifdef PAWL_DISABLE_EBO
     pawl_cpu_relax();
     const uint32_t step = 16; /* about what a look costs */
-#else
+#    else
     uint32_t per = pawl_load_relaxed_32(&pawl_pauses_per_1024ns_);
     if (!per) {
         per = pawl_backoff_calibrate();
@@ -74,7 +74,7 @@ PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
     const uint32_t step = b->wait;
     uint32_t most = PAWL_BACKOFF_STEP + (b->spent > PAWL_SPIN_LIMIT ? b->spent / 2 : b->spent / 8);
     b->wait = b->wait * 2 > most ? most : b->wait * 2;
-#endif
+#    endif
     if (b->spent < (1u << 18)) { /* no wait is longer than an eighth of a millisecond */
         b->spent += step;
     }

@@ -16,30 +16,30 @@
 
 /* The head of those who wait is due after this time: then nobody overtakes it but those already inside.
  * Nanoseconds. */
-#define PAWL_TURN_NS      1000000u
+#    define PAWL_TURN_NS      1000000u
 
 /* A reader at the head is due earlier: it shares what it gets, and writers that follow each other would leave
  * it little. Nanoseconds. */
-#define PAWL_TURN_READ_NS 250000u
+#    define PAWL_TURN_READ_NS 250000u
 
 /* How long one that comes looks when others sleep already: with so many, one awake is enough. How often it
  * gives the CPU away when it has seen nothing change, before it stands in line: the holder may be waiting for
  * just this CPU. */
-#define PAWL_CROWD_LIMIT  300u
-#define PAWL_YIELDS       3u
+#    define PAWL_CROWD_LIMIT  300u
+#    define PAWL_YIELDS       3u
 
 /* How long a head goes on looking before it sleeps, when nobody waits behind it, and the longest pause
  * between two looks while nothing changes; how long one that has claimed W looks for the readers inside to
  * leave, since it keeps everybody else out. About what it costs to be woken, on a virtual machine.
  * Nanoseconds. */
-#define PAWL_ALONE_NS     50000u
-#define PAWL_ALONE_PAUSE  10000u
-#define PAWL_DRAIN_NS     30000u
+#    define PAWL_ALONE_NS     50000u
+#    define PAWL_ALONE_PAUSE  10000u
+#    define PAWL_DRAIN_NS     30000u
 
 /* First nap of a head that finds the lock busy, each next one twice as long; and of one that cannot get to
  * sleep because the word changes faster, after that many attempts. Nanoseconds. */
-#define PAWL_NAP_MIN      50000u
-#define PAWL_MISSES       8u
+#    define PAWL_NAP_MIN      50000u
+#    define PAWL_MISSES       8u
 
 #endif /* PAWL_BACKEND_TIMES */
 
