@@ -1,0 +1,30 @@
+/* Between the calls of a thread (thread.c) and the engine. */
+#ifndef PAWL_SIM_ASK_H
+#define PAWL_SIM_ASK_H
+
+#include "sim/graph.h"
+
+/* The calling thread's next event is as described (type, place, order, ...): returns it once it is there, at
+ * once when the thread only repeats what it has done before. Does not return while the event blocks it. */
+const struct sim_event *sim_ask(struct sim_event *request);
+
+/* What the calling thread has done so far: the number of its events, and any of them. */
+unsigned sim_done(void);
+const struct sim_event *sim_event_of(unsigned index);
+const struct sim_event *sim_source_of(unsigned index);
+
+/* The event of the calling thread whose write its next read must not read, if it is one of that place, and
+ * whether it would wait for that for ever; SIM_NONE: none. */
+struct sim_spin {
+    uint16_t index;
+    bool for_ever;
+};
+struct sim_spin *sim_spin(void);
+
+/* Data of the calling thread, zero when it begins. */
+#define SIM_LOCALS 8
+uint64_t *sim_local(void);
+
+_Noreturn void sim_leave(const char *violation); /* NULL: a bound */
+
+#endif

@@ -1,0 +1,162 @@
+#include "sim/coro.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Saves what a function must preserve on the stack, stores the stack pointer in *from, goes on where the one
+ * in `to` was saved. */
+void sim_coro_switch(void **from, void *to);
+
+#if defined __x86_64__
+#    define SAVED 7 /* six registers and where to go on */
+__asm__(".text\n"
+        ".globl sim_coro_switch\n"
+        ".hidden sim_coro_switch\n"
+        ".type sim_coro_switch, @function\n"
+        "sim_coro_switch:\n"
+        "    push %rbp\n"
+        "    push %rbx\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    mov %rsp, (%rdi)\n"
+        "    mov %rsi, %rsp\n"
+        "    pop %r15\n"
+        "    pop %r14\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbx\n"
+        "    pop %rbp\n"
+        "    ret\n"
+        ".size sim_coro_switch, .-sim_coro_switch\n");
+#elif defined __aarch64__
+#    define SAVED 20 /* x19 to x30, d8 to d15; x30 is where to go on */
+__asm__(".text\n"
+        ".globl sim_coro_switch\n"
+        ".hidden sim_coro_switch\n"
+        ".type sim_coro_switch, %function\n"
+        "sim_coro_switch:\n"
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    ret\n"
+        ".size sim_coro_switch, .-sim_coro_switch\n");
+#else
+#    error "write sim_coro_switch for this machine"
+#endif
+
+/* The thread sanitizer has to be told. */
+#if defined __has_feature
+#    if __has_feature(thread_sanitizer)
+#        define TOLD 1
+#    endif
+#elif defined __SANITIZE_THREAD__
+#    define TOLD 1
+#endif
+#ifdef TOLD
+#    include <sanitizer/tsan_interface.h>
+static void *outside_fiber;
+#endif
+
+static void *outside;
+static struct sim_coro *inside;
+
+static void first_turn(void)
+{
+    struct sim_coro *me = inside;
+    me->run(me->arg);
+    __builtin_trap(); /* it must not return */
+}
+
+int sim_coro_make(struct sim_coro *c, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    memset(c, 0, sizeof *c);
+    size = (size + page - 1) / page * page + page;
+    c->stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (c->stack == MAP_FAILED) {
+        c->stack = NULL;
+        return -1;
+    }
+    c->size = size;
+#ifdef TOLD
+    c->fiber = __tsan_create_fiber(0);
+#endif
+    return mprotect(c->stack, page, PROT_NONE);
+}
+
+void sim_coro_free(struct sim_coro *c)
+{
+    if (c->stack) {
+#ifdef TOLD
+        __tsan_destroy_fiber(c->fiber);
+#endif
+        munmap(c->stack, c->size);
+        c->stack = NULL;
+    }
+}
+
+void sim_coro_begin(struct sim_coro *c, void (*run)(void *), void *arg)
+{
+    uintptr_t *top = (uintptr_t *)(void *)((char *)c->stack + c->size);
+    c->run = run;
+    c->arg = arg;
+#if defined __x86_64__
+    *--top = 0; /* a function expects the stack to be 8 off a multiple of 16 */
+    *--top = (uintptr_t)first_turn;
+    top -= SAVED - 1;
+    memset(top, 0, (SAVED - 1) * sizeof *top);
+#else
+    top -= SAVED;
+    memset(top, 0, SAVED * sizeof *top);
+    top[11] = (uintptr_t)first_turn;
+#endif
+    c->at = top;
+#ifdef TOLD
+    __tsan_destroy_fiber(c->fiber);
+    c->fiber = __tsan_create_fiber(0);
+#endif
+}
+
+void sim_coro_resume(struct sim_coro *c)
+{
+    inside = c;
+#ifdef TOLD
+    outside_fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(c->fiber, 1); /* 1: it synchronises nothing */
+#endif
+    sim_coro_switch(&outside, c->at);
+}
+
+void sim_coro_yield(struct sim_coro *c)
+{
+#ifdef TOLD
+    __tsan_switch_to_fiber(outside_fiber, 1);
+#endif
+    sim_coro_switch(&c->at, outside);
+}

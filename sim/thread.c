@@ -1,0 +1,235 @@
+/* A thread's calls, made of single events. */
+#include "sim/thread.h"
+
+#include "sim/ask.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct sim_event event(enum sim_type type, unsigned place, enum sim_order order)
+{
+    struct sim_event e;
+    memset(&e, 0, sizeof e);
+    e.type = (uint8_t)type;
+    e.place = (uint8_t)place;
+    e.order = (uint8_t)order;
+    e.read.order = (uint8_t)order;
+    e.read.unlike = e.read.behind = SIM_NONE;
+    return e;
+}
+
+/* A spin that looks elsewhere, or writes, is none. */
+static uint16_t spun(unsigned place)
+{
+    struct sim_spin *s = sim_spin();
+    uint16_t index = s->index;
+    s->index = SIM_NONE;
+    return index != SIM_NONE && sim_event_of(index)->place == place ? index : SIM_NONE;
+}
+
+uint64_t sim_load(unsigned place, enum sim_order order)
+{
+    struct sim_event e = event(SIM_READ, place, order);
+    e.read.unlike = spun(place);
+    return sim_ask(&e)->value;
+}
+
+void sim_store(unsigned place, uint64_t value, enum sim_order order)
+{
+    struct sim_event e = event(SIM_WRITE, place, order);
+    sim_spin()->index = SIM_NONE;
+    e.value = value;
+    sim_ask(&e);
+}
+
+void sim_fence(enum sim_order order)
+{
+    struct sim_event e = event(SIM_FENCE, 0, order);
+    sim_ask(&e);
+}
+
+/* The orders of the two halves of a read-modify-write. */
+static enum sim_order reading(enum sim_order order)
+{
+    return order == SIM_RELEASE ? SIM_RELAXED : order == SIM_ACQ_REL ? SIM_ACQUIRE : order;
+}
+
+static enum sim_order writing(enum sim_order order)
+{
+    return order == SIM_ACQUIRE ? SIM_RELAXED : order == SIM_ACQ_REL ? SIM_RELEASE : order;
+}
+
+static uint64_t change(struct sim_event *read, uint64_t (*to)(uint64_t, uint64_t, uint64_t), uint64_t a,
+                       uint64_t b, enum sim_order order, bool *changed)
+{
+    read->read.changes = true;
+    const struct sim_event *r = sim_ask(read);
+    uint64_t before = r->value;
+    *changed = r->exclusive;
+    if (*changed) {
+        struct sim_event w = event(SIM_WRITE, read->place, writing(order));
+        w.exclusive = true;
+        w.half = (uint16_t)(sim_done() - 1);
+        w.value = to(before, a, b);
+        sim_ask(&w);
+    }
+    return before;
+}
+
+static uint64_t to_value(uint64_t before, uint64_t value, uint64_t unused)
+{
+    (void)before, (void)unused;
+    return value;
+}
+
+static uint64_t to_sum(uint64_t before, uint64_t value, uint64_t mask)
+{
+    return (before + value) & mask;
+}
+
+bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                          enum sim_order failure)
+{
+    struct sim_event e = event(SIM_READ, place, reading(success));
+    bool changed;
+    e.read.compares = true;
+    e.read.expected = *expected;
+    e.read.otherwise = (uint8_t)failure;
+    e.read.unlike = spun(place);
+    *expected = change(&e, to_value, value, 0, success, &changed);
+    return changed;
+}
+
+uint64_t sim_exchange(unsigned place, uint64_t value, enum sim_order order)
+{
+    struct sim_event e = event(SIM_READ, place, reading(order));
+    bool changed;
+    e.read.unlike = spun(place);
+    return change(&e, to_value, value, 0, order, &changed);
+}
+
+uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_order order)
+{
+    struct sim_event e = event(SIM_READ, place, reading(order));
+    bool changed;
+    e.read.unlike = spun(place);
+    return change(&e, to_sum, value, mask, order, &changed);
+}
+
+uint64_t sim_read_data(unsigned place)
+{
+    struct sim_event e = event(SIM_READ, place, SIM_PLAIN);
+    return sim_ask(&e)->value;
+}
+
+void sim_write_data(unsigned place, uint64_t value)
+{
+    struct sim_event e = event(SIM_WRITE, place, SIM_PLAIN);
+    e.value = value;
+    sim_ask(&e);
+}
+
+unsigned sim_choose(unsigned n)
+{
+    struct sim_event e = event(SIM_CHOICE, 0, SIM_PLAIN);
+    e.read.expected = n;
+    return n < 2 ? 0 : (unsigned)sim_ask(&e)->value;
+}
+
+void sim_pause(bool for_ever)
+{
+    for (unsigned i = sim_done(); i-- > 0;) {
+        if (sim_event_of(i)->type == SIM_READ) {
+            *sim_spin() = (struct sim_spin){(uint16_t)i, for_ever};
+            return;
+        }
+    }
+}
+
+void sim_bound(void)
+{
+    sim_leave(NULL);
+}
+
+void sim_check(bool holds, const char *text)
+{
+    if (!holds) {
+        sim_leave(text);
+    }
+}
+
+/* ---- futexes. The kernel's queue is a place, whose value has four bits for each thread: the mask with which
+ * it sleeps, 0 when it does not. What is done under the kernel's lock is done between the two halves of a
+ * read-modify-write of the queue, so these calls have an order; but their threads learn nothing from it. */
+
+static struct sim_event queue_read(unsigned queue)
+{
+    struct sim_event e = event(SIM_READ, queue, SIM_RELAXED);
+    e.read.changes = true;
+    e.kernel = true;
+    return e;
+}
+
+static void queue_write(unsigned queue, unsigned half, uint64_t value)
+{
+    struct sim_event e = event(SIM_WRITE, queue, SIM_RELAXED);
+    e.exclusive = e.kernel = true;
+    e.half = (uint16_t)half;
+    e.value = value;
+    sim_ask(&e);
+}
+
+static uint64_t place_of(unsigned thread, uint64_t mask)
+{
+    return mask << (4 * thread);
+}
+
+int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
+                   bool timed)
+{
+    struct sim_event locks = queue_read(queue), looks = event(SIM_READ, place, SIM_RELAXED),
+                     wakes = event(SIM_READ, queue, SIM_RELAXED);
+    sim_spin()->index = SIM_NONE;
+    unsigned half = sim_done();
+    uint64_t sleepers = sim_ask(&locks)->value;
+    looks.read.behind = (uint16_t)half;
+    if ((sim_ask(&looks)->value & of_bits) != value) {
+        queue_write(queue, half, sleepers);
+        return EAGAIN;
+    }
+    queue_write(queue, half, sleepers | place_of(sim_self(), mask));
+    if (timed && sim_choose(2)) {
+        half = sim_done();
+        sleepers = sim_ask(&locks)->value;
+        queue_write(queue, half, sleepers & ~place_of(sim_self(), 15));
+        return sleepers & place_of(sim_self(), 15) ? ETIMEDOUT : 0;
+    }
+    wakes.kernel = true;
+    wakes.read.clear = place_of(sim_self(), 15);
+    sim_ask(&wakes);
+    return 0;
+}
+
+int sim_futex_wake(unsigned queue, unsigned n, unsigned mask)
+{
+    struct sim_event locks = queue_read(queue);
+    int woken = 0;
+    sim_spin()->index = SIM_NONE;
+    unsigned half = sim_done();
+    uint64_t sleepers = sim_ask(&locks)->value;
+    unsigned who[SIM_THREADS], count = 0;
+    for (unsigned t = 0; t < SIM_THREADS; t++) {
+        if (sleepers & place_of(t, mask)) {
+            who[count++] = t;
+        }
+    }
+    while (count && n) { /* whichever of them */
+        unsigned i = n < count ? sim_choose(count) : 0;
+        sleepers &= ~place_of(who[i], 15);
+        who[i] = who[--count];
+        n--;
+        woken++;
+    }
+    queue_write(queue, half, sleepers);
+    return woken;
+}

@@ -1,0 +1,52 @@
+/* What the threads of a case do: each call is an event of the execution (sim/graph.h). To be called by a
+ * case's run() only. Places are numbers below the case's `places`. */
+#ifndef PAWL_SIM_THREAD_H
+#define PAWL_SIM_THREAD_H
+
+#include "sim/graph.h"
+
+uint64_t sim_load(unsigned place, enum sim_order order);
+void sim_store(unsigned place, uint64_t value, enum sim_order order);
+void sim_fence(enum sim_order order);
+
+/* Strong; *expected is what was read. `failure`: the order when it did not store. */
+bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                          enum sim_order failure);
+
+/* They return the value from before. */
+uint64_t sim_exchange(unsigned place, uint64_t value, enum sim_order order);
+uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_order order);
+
+/* Data that is not atomic: an access that does not happen before or after another thread's, one of the two
+ * writing, is a violation. */
+uint64_t sim_read_data(unsigned place);
+void sim_write_data(unsigned place, uint64_t value);
+
+/* 0 to n - 1: all of them are explored. */
+unsigned sim_choose(unsigned n);
+
+/* A spin: the thread goes on once its next load of what it loaded last reads another write. `for_ever`: when
+ * there is none, it waits in vain; else other executions show what it does instead. */
+void sim_pause(bool for_ever);
+
+/* Ends this execution: what happens beyond is not looked at (a bound was met), or is another execution's. */
+void sim_bound(void);
+
+/* A violation unless it is true. */
+void sim_check(bool holds, const char *text);
+
+/* The futex calls on a place, for threads that sleep until what they compare has changed. `queue`: another
+ * place, initially 0, the kernel's. Return as the system's do: 0, EAGAIN, ETIMEDOUT, EINTR; how many were
+ * woken. mask: 1 to 15. */
+int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
+                   bool timed);
+int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
+
+/* A new operation begins: its clock may leap so often, and it may go to sleep so often, before the execution
+ * is cut. */
+void sim_operation(unsigned leaps, unsigned sleeps);
+
+/* The thread that calls. */
+unsigned sim_self(void);
+
+#endif
