@@ -138,6 +138,7 @@ PAWL_INLINE bool pawl_backoff_step(struct pawl_backoff *b)
 #define PAWL_ALONE_NS     0u
 #define PAWL_ALONE_PAUSE  0u
 #define PAWL_DRAIN_NS     0u
+#define PAWL_MANY         2u
 #define PAWL_NAP_MIN      1u
 #define PAWL_MISSES       1000000u
 

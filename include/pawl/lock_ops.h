@@ -10,10 +10,11 @@ PAWL_INLINE void PAWL_F(read_lock)(PAWL_L *l)
     }
 }
 
+/* It does not count itself before it looks: threads that ask again and again, with deadlines that have nearly
+ * passed, would keep the count from ever being 0 for one that has claimed. */
 PAWL_INLINE bool PAWL_F(read_lock_until)(PAWL_L *l, uint64_t deadline)
 {
-    PAWL_T v = PAWL_A(fetch_add_acquire)(PAWL_WORD(l), PAWL_R1);
-    return !(v & (PAWL_W | PAWL_A_MASK | PAWL_ASLEEP)) || PAWL_F(counted_read_)(PAWL_WORD(l), v, deadline);
+    return PAWL_F(try_)(PAWL_WORD(l), PAWL_KIND_READ, 0) || PAWL_F(wait_read)(PAWL_WORD(l), deadline);
 }
 
 PAWL_INLINE bool PAWL_F(read_trylock)(PAWL_L *l)
@@ -176,12 +177,17 @@ PAWL_INLINE void PAWL_F(seek_to_read)(PAWL_L *l)
  * one that waits for it. */
 
 /* Turns the caller's R into `grant` in one step, if nothing in `refuse` is there; alone: and no other reader.
- * Releases too: what was read under R was read before another may change it beside A. */
+ * Nor may another have the TURN, but to go to A: one that is due beside a reader waits for A itself, and the
+ * last reader that goes there lets it in. Releases too: what was read under R was read before another may
+ * change it beside A. */
 PAWL_INLINE bool PAWL_F(from_read_)(PAWL_WT *word, PAWL_T grant, PAWL_T refuse, bool alone)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word);
-    while (!(v & refuse) && (!alone || (v & PAWL_R_MASK) == PAWL_R1)) {
-        if (PAWL_A(cas_acq_rel)(word, &v, (PAWL_T)(v - PAWL_R1 + grant))) {
+    while (!(v & refuse) && (grant == PAWL_A1 || !PAWL_F(is_turn_)(v)) &&
+           (!alone || (v & PAWL_R_MASK) == PAWL_R1)) {
+        PAWL_T next = (PAWL_T)(v - PAWL_R1 + grant);
+        if (PAWL_A(cas_acq_rel)(word, &v, next)) {
+            PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
             return true;
         }
     }

@@ -241,6 +241,9 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
             bool pass;
             PAWL_T next = (PAWL_T)(PAWL_F(without_)(&w, v, &pass) + PAWL_F(grant_)(kind));
             if (PAWL_A(cas_acquire)(word, &v, next)) {
+                if (pass && kind == PAWL_KIND_READ && (next & PAWL_R_MASK) >= PAWL_MANY * PAWL_R1) {
+                    pawl_futex_wake(PAWL_F(half_)(word, false), 1, PAWL_WAKE_READ);
+                }
                 if (pass) {
                     PAWL_F(pass_on_)(word);
                 }

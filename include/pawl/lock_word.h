@@ -99,7 +99,7 @@ PAWL_INLINE uint32_t PAWL_F(whom_)(PAWL_T v, PAWL_T next)
     if (next & PAWL_W) { /* claimed: only its holder waits for readers, only the last reader matters */
         return (v & PAWL_DRAIN) && !(next & PAWL_R_MASK) ? PAWL_WAKE_DRAIN : 0;
     }
-    bool opened = ((v ^ next) & (PAWL_S | PAWL_W)) || ((v & PAWL_R_MASK) && !(next & PAWL_R_MASK)) ||
+    bool opened = (v & ~next & (PAWL_S | PAWL_W)) || ((v & PAWL_R_MASK) && !(next & PAWL_R_MASK)) ||
                   ((v & PAWL_A_MASK) && !(next & PAWL_A_MASK));
     return (v & PAWL_ASLEEP) && opened ? PAWL_WAKE_HEAD : 0;
 }

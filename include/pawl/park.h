@@ -36,6 +36,11 @@
 #    define PAWL_ALONE_PAUSE  10000u
 #    define PAWL_DRAIN_NS     30000u
 
+/* With so many readers inside, a reader that gets in from the line wakes another reader besides the next in
+ * the line: they may all go in, and one after the other would take as long as it takes each to be given a
+ * CPU. With few inside that costs more than it gains. */
+#    define PAWL_MANY         6u
+
 /* First nap of a head that finds the lock busy, each next one twice as long; and of one that cannot get to
  * sleep because the word changes faster, after that many attempts. Nanoseconds. */
 #    define PAWL_NAP_MIN      50000u

@@ -180,6 +180,29 @@ static void one_that_stepped_back_from_joining_gets_its_turn(void **state)
     assert_true(l.word == 0);
 }
 
+/* From R to S or W nobody goes past one that is due. From R to A the last reader opens the lock for it. */
+static void a_reader_inside_does_not_overtake_one_that_is_due_but_lets_it_in_beside_a(void **state)
+{
+    (void)state;
+    for (int claims = 0; claims < 2; claims++) {
+        lock_t l = {0};
+        struct waiter a;
+        pawl_read_lock(&l);
+        waiter_start(&a, &l, ATOMIC);
+        assert_true(turn_gets_taken(&l));
+        assert_false(pawl_read_try_to_seek(&l));
+        assert_false(pawl_read_try_to_write(&l));
+        assert_false(pawl_read_to_write_until(&l, in_us(1000)));
+        assert_false(waiter_is_in(&a));
+        settle(); /* it sleeps */
+        assert_true(claims ? LOCK_F(pawl_read_claim_atomic)(&l) : pawl_read_try_to_atomic(&l));
+        assert_true(waiter_gets_in(&a));
+        pawl_atomic_unlock(&l);
+        waiter_end(&a);
+        assert_true(l.word == 0);
+    }
+}
+
 /* ---- the line */
 
 struct runner {
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(nobody_overtakes_one_that_has_the_turn),
         cmocka_unit_test(a_turn_refuses_every_way_in),
         cmocka_unit_test(one_that_stepped_back_from_joining_gets_its_turn),
+        cmocka_unit_test(a_reader_inside_does_not_overtake_one_that_is_due_but_lets_it_in_beside_a),
         cmocka_unit_test(sleepers_enter_in_the_order_in_which_they_came),
         cmocka_unit_test(a_reader_asleep_behind_a_queued_writer_is_let_in_beside_seek),
         cmocka_unit_test(a_reader_is_let_in_beside_seek_however_often_it_was_write_between),

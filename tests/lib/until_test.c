@@ -295,6 +295,44 @@ static void no_trace_is_left_by_a_line_that_gave_up(void **state)
     }
 }
 
+struct poller {
+    lock_t *lock;
+    int stop;
+    pthread_t thread;
+};
+
+static void *poller_main(void *arg)
+{
+    struct poller *p = arg;
+    while (!__atomic_load_n(&p->stop, __ATOMIC_RELAXED)) {
+        assert_false(pawl_read_lock_until(p->lock, 0));
+        assert_false(pawl_read_trylock(p->lock));
+    }
+    return NULL;
+}
+
+/* Were they counted while they look, then with many of them the count would never be 0 for one that has
+ * claimed, and waits for the readers inside. */
+static void readers_that_ask_again_and_again_are_not_counted_as_inside(void **state)
+{
+    (void)state;
+    lock_t l = {0};
+    struct poller p = {.lock = &l};
+    unsigned counted = 0;
+    pawl_write_lock(&l);
+    assert_int_equal(pthread_create(&p.thread, NULL, poller_main, &p), 0);
+    for (uint64_t end = clock_us(CLOCK_MONOTONIC) + 100000; clock_us(CLOCK_MONOTONIC) < end;) {
+        for (int i = 0; i < 1000; i++) {
+            counted += pawl_read_is_held(&l);
+        }
+    }
+    __atomic_store_n(&p.stop, 1, __ATOMIC_RELAXED);
+    pthread_join(p.thread, NULL);
+    pawl_write_unlock(&l);
+    assert_int_equal(counted, 0);
+    assert_true(l.word == 0);
+}
+
 static void on_usr1(int sig)
 {
     (void)sig;
@@ -376,6 +414,7 @@ int main(void)
         cmocka_unit_test(those_held_back_by_one_that_gives_up_get_in),
         cmocka_unit_test(a_timed_out_waiter_does_not_block_those_behind_it),
         cmocka_unit_test(no_trace_is_left_by_a_line_that_gave_up),
+        cmocka_unit_test(readers_that_ask_again_and_again_are_not_counted_as_inside),
         cmocka_unit_test(a_signal_neither_grants_nor_expires),
         cmocka_unit_test(deadlines_expire_while_the_lock_is_busy),
     };
