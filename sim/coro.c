@@ -70,19 +70,6 @@ __asm__(".text\n"
 #    error "write sim_coro_switch for this machine"
 #endif
 
-/* The thread sanitizer has to be told. */
-#if defined __has_feature
-#    if __has_feature(thread_sanitizer)
-#        define TOLD 1
-#    endif
-#elif defined __SANITIZE_THREAD__
-#    define TOLD 1
-#endif
-#ifdef TOLD
-#    include <sanitizer/tsan_interface.h>
-static void *outside_fiber;
-#endif
-
 static void *outside;
 static struct sim_coro *inside;
 
@@ -104,18 +91,12 @@ int sim_coro_make(struct sim_coro *c, size_t size)
         return -1;
     }
     c->size = size;
-#ifdef TOLD
-    c->fiber = __tsan_create_fiber(0);
-#endif
     return mprotect(c->stack, page, PROT_NONE);
 }
 
 void sim_coro_free(struct sim_coro *c)
 {
     if (c->stack) {
-#ifdef TOLD
-        __tsan_destroy_fiber(c->fiber);
-#endif
         munmap(c->stack, c->size);
         c->stack = NULL;
     }
@@ -137,26 +118,15 @@ void sim_coro_begin(struct sim_coro *c, void (*run)(void *), void *arg)
     top[11] = (uintptr_t)first_turn;
 #endif
     c->at = top;
-#ifdef TOLD
-    __tsan_destroy_fiber(c->fiber);
-    c->fiber = __tsan_create_fiber(0);
-#endif
 }
 
 void sim_coro_resume(struct sim_coro *c)
 {
     inside = c;
-#ifdef TOLD
-    outside_fiber = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(c->fiber, 1); /* 1: it synchronises nothing */
-#endif
     sim_coro_switch(&outside, c->at);
 }
 
 void sim_coro_yield(struct sim_coro *c)
 {
-#ifdef TOLD
-    __tsan_switch_to_fiber(outside_fiber, 1);
-#endif
     sim_coro_switch(&c->at, outside);
 }

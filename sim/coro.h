@@ -1,5 +1,5 @@
 /* Coroutines: the simulated threads, on stacks of their own within one thread of the system. Not for use by
- * several threads of the system at once. */
+ * several threads of the system at once, nor under the thread sanitizer, which would have to be told. */
 #ifndef PAWL_SIM_CORO_H
 #define PAWL_SIM_CORO_H
 
@@ -8,8 +8,7 @@
 struct sim_coro {
     void *stack; /* owned; as many bytes as it was made with */
     size_t size;
-    void *at;    /* its stack pointer while it does not run */
-    void *fiber; /* what the thread sanitizer calls it */
+    void *at; /* its stack pointer while it does not run */
     void (*run)(void *);
     void *arg;
 };

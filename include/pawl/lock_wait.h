@@ -212,7 +212,7 @@ PAWL_INLINE bool PAWL_F(look_on_)(PAWL_T v, struct PAWL_F(waiter_) * w)
     if (w->head) {
         return more;
     }
-    if ((v & PAWL_QUEUE) && w->spin.spent >= PAWL_CROWD_LIMIT) {
+    if ((v & PAWL_QUEUE) && (!more || (w->kind == PAWL_KIND_READ && w->spin.spent >= PAWL_CROWD_LIMIT))) {
         return false;
     }
     if (!more && !w->busy && w->yields < PAWL_YIELDS) {

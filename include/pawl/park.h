@@ -22,9 +22,10 @@
  * it little. Nanoseconds. */
 #    define PAWL_TURN_READ_NS 250000u
 
-/* How long one that comes looks when others sleep already: with so many, one awake is enough. How often it
- * gives the CPU away when it has seen nothing change, before it stands in line: the holder may be waiting for
- * just this CPU. */
+/* How long a reader that comes looks when others sleep already: readers that look take the cache line from
+ * each other and from the writer. (Writers look as long as ever: with sections of a microsecond they would
+ * sleep one after the other, and leave the CPU idle.) How often one gives the CPU away when it has seen
+ * nothing change, before it is the first in the line: the holder may be waiting for just this CPU. */
 #    define PAWL_CROWD_LIMIT  300u
 #    define PAWL_YIELDS       3u
 

@@ -1,0 +1,104 @@
+/* What must hold of the lock's word, over a whole execution: every change of it is there, in the order of its
+ * writes. The layout is that of include/pawl/lock_size.h, with no bits of the application. */
+#include "sim/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { QUEUE = 1, HEAD = 2, ASLEEP = 4, TURN = 6, DRAIN = 8, S = 16, W = 32 };
+
+struct fields {
+    unsigned readers, atomic;
+    bool seek, write, turn;
+};
+
+static struct fields decode(uint64_t word, unsigned bits)
+{
+    unsigned a = bits == 64 ? 34 : 19, top = bits == 64 ? 63 : 32;
+    return (struct fields){(unsigned)(word >> 6 & ((1u << (a - 6)) - 1)),
+                           (unsigned)(word >> a & (((uint64_t)1 << (top - a)) - 1)), word & S, word & W,
+                           (word & TURN) == TURN};
+}
+
+void sim_word_print(const struct sim_lock *l, uint64_t word, char *text, size_t size)
+{
+    static const char *const marks[] = {"QUEUE", "HEAD", "ASLEEP", "DRAIN", "S", "W"};
+    struct fields f = decode(word, l->bits);
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 6; i-- > 0 && used < size;) {
+        bool turn = (i == 1 || i == 2) && f.turn;
+        if (word >> i & 1 && (!turn || i == 1)) {
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", turn ? "TURN" : marks[i]);
+        }
+    }
+    if (f.readers && used < size) {
+        used += (size_t)snprintf(text + used, size - used, "%sR%u", used ? " " : "", f.readers);
+    }
+    if (f.atomic && used < size) {
+        used += (size_t)snprintf(text + used, size - used, "%sA%u", used ? " " : "", f.atomic);
+    }
+    if (l->bits == 64 && word >> 63 && used < size) {
+        used += (size_t)snprintf(text + used, size - used, "%sHIGH", used ? " " : "");
+    }
+    if (!used) {
+        snprintf(text, size, "free");
+    }
+}
+
+/* Who has its turn is overtaken by nobody: none is let in from outside, by a step that takes the lock from
+ * the word as it is, but readers beside S; and no reader inside goes to S or W. (The step of read_lock that
+ * counts a reader before it looks lets nobody in.) */
+static const char *overtaken(const struct sim_graph *g, unsigned bits)
+{
+    unsigned owner = SIM_THREADS;
+    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
+        const struct sim_event *e = &g->e[g->mo[SIM_WORD][i]];
+        struct fields before = decode(g->e[g->mo[SIM_WORD][i - 1]].value, bits),
+                      after = decode(e->value, bits);
+        const struct sim_event *read = e->exclusive ? &g->e[g->of[e->thread][e->half]] : NULL;
+        if (before.turn && owner != e->thread && read && read->read.compares) {
+            bool outside = e->order == SIM_RELAXED && read->order == SIM_ACQUIRE;
+            bool beside_seek = before.seek && !before.write && after.readers > before.readers;
+            bool enters = after.readers > before.readers || after.atomic > before.atomic ||
+                          (after.seek && !before.seek);
+            if ((outside && enters && !beside_seek) ||
+                (!outside && after.readers < before.readers && after.seek && !before.seek && !after.atomic)) {
+                return "one that had its turn was overtaken";
+            }
+        }
+        owner = !after.turn ? SIM_THREADS : before.turn ? owner : e->thread;
+    }
+    return NULL;
+}
+
+/* The last one leaves the word as it was, but for a mark that costs the next one a futex call. */
+static const char *left(const struct sim_graph *g)
+{
+    return sim_graph_final(g, SIM_WORD) & ~(uint64_t)QUEUE ? "the word is not free in the end" : NULL;
+}
+
+static const char *end_32(const struct sim_graph *g, const void *program)
+{
+    (void)program;
+    const char *wrong = left(g);
+    return wrong ? wrong : overtaken(g, 32);
+}
+
+static const char *end_64(const struct sim_graph *g, const void *program)
+{
+    (void)program;
+    const char *wrong = left(g);
+    return wrong ? wrong : overtaken(g, 64);
+}
+
+struct sim_case sim_lock_case(const struct sim_lock *l, const struct sim_program *p, const char *name)
+{
+    return (struct sim_case){.name = name,
+                             .threads = p->threads,
+                             .places = SIM_LOCK_PLACES,
+                             .run = l->run,
+                             .end = l->bits == 64 ? end_64 : end_32,
+                             .arg = p};
+}

@@ -1,0 +1,120 @@
+/* The locks' own source under the C11 memory model: what is small, in all its executions; what is larger, at
+ * random. docs/check.md says what is checked. */
+#include "sim/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct sim_lock *const locks[] = {&sim_lock_32, &sim_lock_64, &sim_lock_32_spin,
+                                               &sim_lock_64_spin};
+
+static struct sim_result check(const struct sim_lock *l, const char *text, struct sim_options o)
+{
+    struct sim_program p;
+    char error[200];
+    if (sim_program_read(&p, text, error, sizeof error) < 0) {
+        fail_msg("%s", error);
+    }
+    p.leaps = 1;
+    p.sleeps = 2;
+    struct sim_case c = sim_lock_case(l, &p, text);
+    struct sim_result r = sim_explore(&c, &o, NULL);
+    if (r.verdict != SIM_FINE) {
+        fail_msg("%s, %s: %s", l->name, text, r.text);
+    }
+    return r;
+}
+
+static void two_threads_in_all_executions(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"read_lock",
+                                        "seek_lock",
+                                        "write_lock",
+                                        "atomic_lock",
+                                        "write_lock_until",
+                                        "read_trylock",
+                                        "seek_lock seek_to_write",
+                                        "read_lock read_try_to_atomic"};
+    size_t n = sizeof kinds / sizeof *kinds;
+    for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = i; k < n; k++) {
+                char text[200];
+                snprintf(text, sizeof text, "%s | %s", kinds[i], kinds[k]);
+                struct sim_result r =
+                    check(locks[l], text, (struct sim_options){.mode = SIM_ALL, .executions = 200000});
+                assert_true(r.executions > 0);
+            }
+        }
+    }
+}
+
+static void more_at_random(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "write_lock unlock write_lock | write_lock unlock read_lock",
+        "read_lock_until | write_lock unlock atomic_lock",
+        "seek_lock seek_to_write write_to_seek seek_to_read | write_lock | read_lock",
+        "seek_lock seek_to_write_until | read_lock | atomic_lock",
+        "read_lock read_to_write_until | read_lock read_try_to_seek | write_lock",
+        "read_lock read_try_to_atomic unlock | atomic_lock unlock atomic_lock | write_lock",
+        "read_lock read_to_claim claim_to_atomic | join_lock",
+        "join_lock | join_lock | read_lock",
+        "write_lock | write_lock | write_lock | write_lock",
+        "read_lock | read_lock | atomic_lock | write_lock",
+        "read_lock | read_lock | read_lock | read_lock unlock write_lock | seek_lock seek_to_write",
+        "write_lock_until | read_lock_until | atomic_lock_until | seek_lock_until",
+    };
+    for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct sim_options o = {.mode = SIM_RANDOM, .executions = 2000, .seed = 1};
+            assert_true(check(locks[l], cases[i], o).executions > 1000);
+            o = (struct sim_options){
+                .mode = SIM_PCT, .executions = 2000, .seed = 2, .changes = 3, .steps = 100};
+            assert_true(check(locks[l], cases[i], o).executions > 1000);
+        }
+    }
+}
+
+static void programs_are_read_as_they_are_printed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } wrong[] = {{"", "does nothing"},
+                 {"read_lock |", "does nothing"},
+                 {"| read_lock", "does nothing"},
+                 {"read_lok | unlock", "'read_lok' is no operation"},
+                 {"unlock|unlock|unlock|unlock|unlock|unlock|unlock|unlock|unlock", "8 threads"},
+                 {"unlock unlock unlock unlock unlock unlock unlock unlock unlock unlock unlock unlock "
+                  "unlock unlock unlock "
+                  "unlock unlock",
+                  "16 operations"}};
+    struct sim_program p;
+    char text[400];
+    assert_int_equal(sim_program_read(&p, " read_lock,unlock|  write_trylock ", text, sizeof text), 0);
+    sim_program_print(&p, text, sizeof text);
+    assert_string_equal(text, "read_lock unlock | write_trylock");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(sim_program_read(&p, wrong[i].text, text, sizeof text), -1);
+        assert_non_null(strstr(text, wrong[i].error));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_are_read_as_they_are_printed),
+        cmocka_unit_test(two_threads_in_all_executions),
+        cmocka_unit_test(more_at_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
