@@ -299,8 +299,7 @@ static bool is_consistent(void)
 static bool note_positions(sim_id w)
 {
     const struct sim_event *e = &sim.g->e[w];
-    static const struct sim_clock nothing;
-    const struct sim_clock *hb = e->index ? &sim.g->e[sim.g->of[e->thread][e->index - 1]].hb : &nothing;
+    const struct sim_clock *hb = sim_graph_before(sim.g, e);
     unsigned last = sim.g->writes[e->place] - 1u;
     for (unsigned p = sim_graph_known(sim.g, e->place, hb) + 1; p < last && e->order != SIM_PLAIN; p++) {
         if (sim_graph_may_place(sim.g, w, p)) {
@@ -385,8 +384,7 @@ static bool explores_all(void)
 static bool races(const struct sim_event *e)
 {
     const struct sim_graph *g = sim.g;
-    static const struct sim_clock nothing;
-    const struct sim_clock *hb = e->index ? &g->e[g->of[e->thread][e->index - 1]].hb : &nothing;
+    const struct sim_clock *hb = sim_graph_before(g, e);
     for (unsigned t = 0; t < sim.of->threads; t++) {
         for (unsigned i = t == e->thread ? 0 : g->count[t]; i-- > hb->of[t];) {
             const struct sim_event *other = &g->e[g->of[t][i]];
@@ -452,8 +450,11 @@ static unsigned choices(const struct sim_event *request, uint16_t at[SIM_EVENTS]
 static bool add_read(struct sim_event *request)
 {
     static uint16_t at[SIM_EVENTS];
-    unsigned n = choices(request, at),
-             chosen = explores_all() || request->order == SIM_PLAIN ? n - 1 : (unsigned)draw(n);
+    unsigned n = choices(request, at);
+    if (!n) {
+        return false;
+    }
+    unsigned chosen = explores_all() || request->order == SIM_PLAIN ? n - 1 : (unsigned)draw(n);
     request->from = sim.g->mo[request->place][at[chosen]];
     sim_id id = sim_graph_add(sim.g, request);
     for (unsigned i = 0; explores_all() && request->order != SIM_PLAIN && i < n - 1; i++) {
@@ -477,13 +478,14 @@ static bool add_write(const struct sim_event *request)
     }
     static uint16_t at[SIM_EVENTS];
     unsigned n = 0, writes = sim.g->writes[request->place];
-    static const struct sim_clock nothing;
-    const struct sim_clock *hb =
-        request->index ? &sim.g->e[sim.g->of[request->thread][request->index - 1]].hb : &nothing;
+    const struct sim_clock *hb = sim_graph_before(sim.g, request);
     for (unsigned p = sim_graph_known(sim.g, request->place, hb) + 1; p < writes; p++) {
         if (sim_graph_may_place(sim.g, id, p)) {
             at[n++] = (uint16_t)p;
         }
+    }
+    if (!n) {
+        return false;
     }
     sim_graph_place(sim.g, id, at[draw(n)]);
     return is_consistent();

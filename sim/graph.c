@@ -232,12 +232,16 @@ unsigned sim_graph_known(const struct sim_graph *g, unsigned place, const struct
     return known;
 }
 
-unsigned sim_graph_oldest(const struct sim_graph *g, const struct sim_event *read)
+const struct sim_clock *sim_graph_before(const struct sim_graph *g, const struct sim_event *e)
 {
     static const struct sim_clock nothing;
+    return e->index ? &g->e[g->of[e->thread][e->index - 1]].hb : &nothing;
+}
+
+unsigned sim_graph_oldest(const struct sim_graph *g, const struct sim_event *read)
+{
     const sim_id *own = g->of[read->thread];
-    const struct sim_clock *hb = read->index ? &g->e[own[read->index - 1]].hb : &nothing;
-    unsigned oldest = sim_graph_known(g, read->place, hb);
+    unsigned oldest = sim_graph_known(g, read->place, sim_graph_before(g, read));
     if (read->read.behind != SIM_NONE) {
         const struct sim_event *call = &g->e[own[read->read.behind]];
         unsigned seen = sim_graph_known(g, read->place, &g->e[call->from].release);

@@ -100,6 +100,9 @@ static inline bool sim_is_before(const struct sim_event *a, const struct sim_clo
 /* The thread's newest event, or one with clocks of zero. */
 const struct sim_event *sim_graph_last(const struct sim_graph *g, unsigned thread);
 
+/* What happens before the event, or the one that is about to be added, but for what it acquires itself. */
+const struct sim_clock *sim_graph_before(const struct sim_graph *g, const struct sim_event *e);
+
 /* The first position in the order of writes to `place` that something with this hb clock may read from, or
  * (plus one) be written behind: what it knows of stands before. */
 unsigned sim_graph_known(const struct sim_graph *g, unsigned place, const struct sim_clock *hb);
