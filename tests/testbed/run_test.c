@@ -258,12 +258,18 @@ static void a_report_that_cannot_be_written_is_told_before_anything_starts(void 
 static void a_program_of_any_name_is_reported(void **state)
 {
     struct harness *h = *state;
+    const char *program = getenv("FAKE_SUT_PROGRAM");
     char path[300];
     json_t *report;
     json_error_t e;
 
+    if (!program) {
+        fail_msg("FAKE_SUT_PROGRAM is not set");
+        return;
+    }
+
     snprintf(path, sizeof path, "%s/caf\xe9", h->dir); /* no UTF-8 */
-    assert_int_equal(symlink(getenv("FAKE_SUT_PROGRAM"), path), 0);
+    assert_int_equal(symlink(program, path), 0);
     harness_run(h, 0, 0, ARGS("--after", path, "--json"));
     assert_int_equal(h->status, 0);
     report = json_loads(h->out, 0, &e);
