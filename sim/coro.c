@@ -70,12 +70,67 @@ __asm__(".text\n"
 #    error "write sim_coro_switch for this machine"
 #endif
 
+/* The address sanitizer is told which stack it is on, and that what was on one that begins anew is gone. */
+#if defined __SANITIZE_ADDRESS__
+#    define TOLD 1
+#elif defined __has_feature
+#    if __has_feature(address_sanitizer)
+#        define TOLD 1
+#    endif
+#endif
+#ifdef TOLD
+#    include <sanitizer/asan_interface.h>
+#    include <sanitizer/common_interface_defs.h>
+static void *outside_frames;
+static const void *outside_stack;
+static size_t outside_size;
+
+static void tell_begins(const struct sim_coro *c)
+{
+    __asan_unpoison_memory_region(c->stack, c->size);
+}
+
+static void tell_goes_in(const struct sim_coro *c)
+{
+    __sanitizer_start_switch_fiber(&outside_frames, c->stack, c->size);
+}
+
+static void tell_is_in(const struct sim_coro *c)
+{
+    (void)c;
+    __sanitizer_finish_switch_fiber(NULL, &outside_stack, &outside_size);
+}
+
+static void tell_goes_out(const struct sim_coro *c)
+{
+    void *frames; /* it may never come back */
+    (void)c;
+    __sanitizer_start_switch_fiber(&frames, outside_stack, outside_size);
+}
+
+static void tell_is_out(const struct sim_coro *c)
+{
+    (void)c;
+    __sanitizer_finish_switch_fiber(outside_frames, NULL, NULL);
+}
+#else
+static void tell_begins(const struct sim_coro *c)
+{
+    (void)c;
+}
+#    define tell_goes_in  tell_begins
+#    define tell_is_in    tell_begins
+#    define tell_goes_out tell_begins
+#    define tell_is_out   tell_begins
+#endif
+
 static void *outside;
 static struct sim_coro *inside;
 
 static void first_turn(void)
 {
     struct sim_coro *me = inside;
+    tell_is_in(me);
     me->run(me->arg);
     __builtin_trap(); /* it must not return */
 }
@@ -107,6 +162,7 @@ void sim_coro_begin(struct sim_coro *c, void (*run)(void *), void *arg)
     uintptr_t *top = (uintptr_t *)(void *)((char *)c->stack + c->size);
     c->run = run;
     c->arg = arg;
+    tell_begins(c);
 #if defined __x86_64__
     *--top = 0; /* a function expects the stack to be 8 off a multiple of 16 */
     *--top = (uintptr_t)first_turn;
@@ -123,10 +179,14 @@ void sim_coro_begin(struct sim_coro *c, void (*run)(void *), void *arg)
 void sim_coro_resume(struct sim_coro *c)
 {
     inside = c;
+    tell_goes_in(c);
     sim_coro_switch(&outside, c->at);
+    tell_is_out(c);
 }
 
 void sim_coro_yield(struct sim_coro *c)
 {
+    tell_goes_out(c);
     sim_coro_switch(&c->at, outside);
+    tell_is_in(c);
 }
