@@ -11,7 +11,6 @@ const struct sim_event *sim_ask(struct sim_event *request);
 /* What the calling thread has done so far: the number of its events, and any of them. */
 unsigned sim_done(void);
 const struct sim_event *sim_event_of(unsigned index);
-const struct sim_event *sim_source_of(unsigned index);
 
 /* The event of the calling thread whose write its next read must not read, if it is one of that place, and
  * whether it would wait for that for ever; SIM_NONE: none. */

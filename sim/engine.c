@@ -77,11 +77,6 @@ const struct sim_event *sim_event_of(unsigned index)
     return &sim.g->e[sim.g->of[sim.running][index]];
 }
 
-const struct sim_event *sim_source_of(unsigned index)
-{
-    return &sim.g->e[sim_event_of(index)->from];
-}
-
 struct sim_spin *sim_spin(void)
 {
     return &sim.threads[sim.running].spin;
@@ -295,18 +290,32 @@ static bool is_consistent(void)
     return !sim.g->seq_cst || sim_graph_is_seq_cst(sim.g);
 }
 
-/* Notes every position but the last of the write, the newest event. Returns whether the last is allowed. */
-static bool note_positions(sim_id w)
+/* Which positions the write, the newest event, may have: writes them into at[] and returns how many. Data
+ * that are not atomic are written in order. */
+static unsigned positions(sim_id w, uint16_t at[SIM_EVENTS])
 {
     const struct sim_event *e = &sim.g->e[w];
-    const struct sim_clock *hb = sim_graph_before(sim.g, e);
-    unsigned last = sim.g->writes[e->place] - 1u;
-    for (unsigned p = sim_graph_known(sim.g, e->place, hb) + 1; p < last && e->order != SIM_PLAIN; p++) {
+    unsigned n = 0, last = sim.g->writes[e->place] - 1u,
+             p = e->order == SIM_PLAIN ? last
+                                       : sim_graph_known(sim.g, e->place, sim_graph_before(sim.g, e)) + 1;
+    for (; p <= last; p++) {
         if (sim_graph_may_place(sim.g, w, p)) {
-            note(PLACE_AT, w, p);
+            at[n++] = (uint16_t)p;
         }
     }
-    return sim_graph_may_place(sim.g, w, last);
+    return n;
+}
+
+/* Notes every position but the last, where the write stands now. Returns whether that is allowed. */
+static bool note_positions(sim_id w)
+{
+    static uint16_t at[SIM_EVENTS];
+    unsigned n = positions(w, at);
+    bool stays = n && at[n - 1] == sim_graph_position(sim.g, w);
+    for (unsigned i = 0; i < n - stays; i++) {
+        note(PLACE_AT, w, at[i]);
+    }
+    return stays;
 }
 
 static bool revisit(sim_id w, sim_id r)
@@ -424,11 +433,9 @@ static bool is_useful(const struct sim_event *request, unsigned position)
 {
     const struct sim_graph *g = sim.g;
     const sim_id *mo = g->mo[request->place];
-    const struct sim_event *w = &g->e[mo[position]];
-    const struct sim_read *r = &request->read;
-    bool exclusive = r->changes && (!r->compares || w->value == r->expected);
-    if ((w->value & r->clear) || (!exclusive && r->unlike != SIM_NONE &&
-                                  g->e[g->of[request->thread][r->unlike]].from == mo[position])) {
+    bool exclusive, blocked;
+    sim_graph_meaning(g, request, mo[position], &exclusive, &blocked);
+    if (blocked) {
         return false;
     }
     return !exclusive || ((position + 1u == g->writes[request->place] || !g->e[mo[position + 1]].exclusive) &&
@@ -477,13 +484,7 @@ static bool add_write(const struct sim_event *request)
         return true;
     }
     static uint16_t at[SIM_EVENTS];
-    unsigned n = 0, writes = sim.g->writes[request->place];
-    const struct sim_clock *hb = sim_graph_before(sim.g, request);
-    for (unsigned p = sim_graph_known(sim.g, request->place, hb) + 1; p < writes; p++) {
-        if (sim_graph_may_place(sim.g, id, p)) {
-            at[n++] = (uint16_t)p;
-        }
-    }
+    unsigned n = positions(id, at);
     if (!n) {
         return false;
     }

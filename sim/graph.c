@@ -54,17 +54,22 @@ const struct sim_event *sim_graph_last(const struct sim_graph *g, unsigned threa
     return g->count[thread] ? &g->e[g->of[thread][g->count[thread] - 1]] : &nothing;
 }
 
+void sim_graph_meaning(const struct sim_graph *g, const struct sim_event *read, sim_id write, bool *exclusive,
+                       bool *blocked)
+{
+    const struct sim_read *r = &read->read;
+    uint64_t value = g->e[write].value;
+    *exclusive = r->changes && (!r->compares || value == r->expected);
+    *blocked = (value & r->clear) ||
+               (!*exclusive && r->unlike != SIM_NONE && g->e[g->of[read->thread][r->unlike]].from == write);
+}
+
 /* What follows for a read from the write it reads. */
 static void set_read(struct sim_graph *g, struct sim_event *e)
 {
-    const struct sim_event *write = &g->e[e->from];
-    const struct sim_read *r = &e->read;
-    const sim_id *own = g->of[e->thread];
-    e->value = write->value;
-    e->exclusive = r->changes && (!r->compares || e->value == r->expected);
-    e->order = r->changes && !e->exclusive ? r->otherwise : r->order;
-    e->blocked = (e->value & r->clear) ||
-                 (!e->exclusive && r->unlike != SIM_NONE && g->e[own[r->unlike]].from == e->from);
+    e->value = g->e[e->from].value;
+    sim_graph_meaning(g, e, e->from, &e->exclusive, &e->blocked);
+    e->order = e->read.changes && !e->exclusive ? e->read.otherwise : e->read.order;
 }
 
 /* Clocks that follow from the event before and what is read. */

@@ -83,6 +83,11 @@ void sim_graph_cut(struct sim_graph *g, unsigned n);
 void sim_graph_restrict(struct sim_graph *to, const struct sim_graph *g, const bool *keep, sim_id open,
                         sim_id *numbers);
 
+/* What it means for a read, or one about to be added, to read from this write: whether it is the first half
+ * of a read-modify-write then, whether its thread cannot go on. */
+void sim_graph_meaning(const struct sim_graph *g, const struct sim_event *read, sim_id write, bool *exclusive,
+                       bool *blocked);
+
 /* Has the read, the last event of its thread, read from another write. */
 void sim_graph_read_from(struct sim_graph *g, sim_id read, sim_id write);
 

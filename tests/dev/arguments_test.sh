@@ -66,24 +66,23 @@ dev() {
     output=$(cd "$from" && timeout 60 "$tree/dev" "$@" 2>&1 </dev/null) || status=$?
 }
 
-refuses() {
-    local saying=$1
-    shift
+# answers STATUS SAYING ARGUMENT...: without having done anything.
+answers() {
+    local expected=$1 saying=$2
+    shift 2
     rm -rf "$tree/build"
     dev "$tree" "$@"
-    [ "$status" -eq 2 ] || fail "status $status, not 2: ./dev $*"
-    [ ! -s "$did" ] || fail "refused only after this: $(cat "$did"): ./dev $*"
+    [ "$status" -eq "$expected" ] || fail "status $status, not $expected: ./dev $*"
+    [ ! -s "$did" ] || fail "only after this: $(cat "$did"): ./dev $*"
     [[ $output = *"$saying"* ]] || fail "no word of '$saying': ./dev $*"
 }
 
+refuses() {
+    answers 2 "$@"
+}
+
 helps() {
-    local saying=$1
-    shift
-    rm -rf "$tree/build"
-    dev "$tree" "$@"
-    [ "$status" -eq 0 ] || fail "status $status, not 0: ./dev $*"
-    [ ! -s "$did" ] || fail "help only after this: $(cat "$did"): ./dev $*"
-    [[ $output = *"$saying"* ]] || fail "no word of '$saying': ./dev $*"
+    answers 0 "$@"
 }
 
 did() {
