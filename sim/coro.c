@@ -70,7 +70,9 @@ __asm__(".text\n"
 #    error "write sim_coro_switch for this machine"
 #endif
 
-/* The address sanitizer is told which stack it is on, and that what was on one that begins anew is gone. */
+/* The address sanitizer is told which stack it is on. It keeps frames of its own for each (the heap's, when
+ * it looks for uses after return): they go with the coroutine, and those of a run that was left are given
+ * back when it begins anew. */
 #if defined __SANITIZE_ADDRESS__
 #    define TOLD 1
 #elif defined __has_feature
@@ -85,43 +87,54 @@ static void *outside_frames;
 static const void *outside_stack;
 static size_t outside_size;
 
-static void tell_begins(const struct sim_coro *c)
+static void tell_begins(struct sim_coro *c)
 {
     __asan_unpoison_memory_region(c->stack, c->size);
 }
 
-static void tell_goes_in(const struct sim_coro *c)
+static void tell_goes_in(struct sim_coro *c)
 {
     __sanitizer_start_switch_fiber(&outside_frames, c->stack, c->size);
 }
 
-static void tell_is_in(const struct sim_coro *c)
+static void tell_is_in(struct sim_coro *c)
 {
-    (void)c;
-    __sanitizer_finish_switch_fiber(NULL, &outside_stack, &outside_size);
+    __sanitizer_finish_switch_fiber(c->frames, &outside_stack, &outside_size);
 }
 
-static void tell_goes_out(const struct sim_coro *c)
+static void tell_is_in_anew(struct sim_coro *c)
 {
-    void *frames; /* it may never come back */
-    (void)c;
-    __sanitizer_start_switch_fiber(&frames, outside_stack, outside_size);
+    tell_is_in(c);
+    __asan_handle_no_return();
 }
 
-static void tell_is_out(const struct sim_coro *c)
+static void tell_goes_out(struct sim_coro *c)
+{
+    __sanitizer_start_switch_fiber(&c->frames, outside_stack, outside_size);
+}
+
+static void tell_goes_for_good(struct sim_coro *c)
+{
+    c->frames = NULL;
+    __sanitizer_start_switch_fiber(NULL, outside_stack, outside_size);
+}
+
+static void tell_is_out(struct sim_coro *c)
 {
     (void)c;
     __sanitizer_finish_switch_fiber(outside_frames, NULL, NULL);
 }
 #else
-static void tell_begins(const struct sim_coro *c)
+static void tell_begins(struct sim_coro *c)
 {
     (void)c;
 }
-#    define tell_goes_in  tell_begins
-#    define tell_is_in    tell_begins
-#    define tell_goes_out tell_begins
-#    define tell_is_out   tell_begins
+#    define tell_goes_in       tell_begins
+#    define tell_is_in         tell_begins
+#    define tell_is_in_anew    tell_begins
+#    define tell_goes_out      tell_begins
+#    define tell_goes_for_good tell_begins
+#    define tell_is_out        tell_begins
 #endif
 
 static void *outside;
@@ -130,7 +143,7 @@ static struct sim_coro *inside;
 static void first_turn(void)
 {
     struct sim_coro *me = inside;
-    tell_is_in(me);
+    tell_is_in_anew(me);
     me->run(me->arg);
     __builtin_trap(); /* it must not return */
 }
@@ -149,9 +162,20 @@ int sim_coro_make(struct sim_coro *c, size_t size)
     return mprotect(c->stack, page, PROT_NONE);
 }
 
+static void leave_for_good(void *arg)
+{
+    struct sim_coro *c = arg;
+    tell_goes_for_good(c);
+    sim_coro_switch(&c->at, outside);
+}
+
 void sim_coro_free(struct sim_coro *c)
 {
     if (c->stack) {
+        if (c->frames) {
+            sim_coro_begin(c, leave_for_good, c);
+            sim_coro_resume(c);
+        }
         munmap(c->stack, c->size);
         c->stack = NULL;
     }

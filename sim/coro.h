@@ -11,6 +11,7 @@ struct sim_coro {
     void *at; /* its stack pointer while it does not run */
     void (*run)(void *);
     void *arg;
+    void *frames; /* what the address sanitizer keeps for it while it does not run */
 };
 
 /* Makes one with a stack of that size, with a page below that ends the program when it is touched. 0, or -1
