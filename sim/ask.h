@@ -3,6 +3,7 @@
 #define PAWL_SIM_ASK_H
 
 #include "sim/graph.h"
+#include "sim/thread.h"
 
 /* The calling thread's next event is as described (type, place, order, ...): returns it once it is there, at
  * once when the thread only repeats what it has done before. Does not return while the event blocks it. */
@@ -21,8 +22,15 @@ struct sim_spin {
 struct sim_spin *sim_spin(void);
 
 /* Data of the calling thread, zero when it begins. */
-#define SIM_LOCALS 8
-uint64_t *sim_local(void);
+struct sim_own {
+    uint64_t time;
+    struct sim_bounds left; /* of its operation */
+    uint8_t operation;
+};
+struct sim_own *sim_own(void);
+
+/* As sim_choose(), saying what about. */
+unsigned sim_choose_about(unsigned n, enum sim_note note);
 
 _Noreturn void sim_leave(const char *violation); /* NULL: a bound */
 

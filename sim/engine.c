@@ -23,7 +23,7 @@ struct thread {
     unsigned cursor; /* how many of its events it has got */
     struct sim_event *request;
     struct sim_spin spin;
-    uint64_t local[SIM_LOCALS];
+    struct sim_own own;
     bool for_ever; /* STUCK: nothing else could happen to it */
 };
 
@@ -57,6 +57,7 @@ static struct {
     struct sim_graph *g; /* the newest branch's */
     uint64_t random;
     unsigned priority[SIM_THREADS];
+    const char *line; /* SIM_REPLAY: what is left of it */
     bool over;
 } sim;
 
@@ -82,9 +83,9 @@ struct sim_spin *sim_spin(void)
     return &sim.threads[sim.running].spin;
 }
 
-uint64_t *sim_local(void)
+struct sim_own *sim_own(void)
 {
-    return sim.threads[sim.running].local;
+    return &sim.threads[sim.running].own;
 }
 
 static _Noreturn void stay(struct thread *t, enum state s)
@@ -154,7 +155,7 @@ static void reset(unsigned t)
     me->state = RUNS;
     me->cursor = 0;
     me->spin = (struct sim_spin){SIM_NONE, false};
-    memset(me->local, 0, sizeof me->local);
+    memset(&me->own, 0, sizeof me->own);
 }
 
 static void reset_all(void)
@@ -389,6 +390,46 @@ static bool explores_all(void)
     return sim.o->mode == SIM_ALL;
 }
 
+static bool replays(void)
+{
+    return sim.o->mode == SIM_REPLAY;
+}
+
+static bool does_not_fit(void)
+{
+    char text[120];
+    snprintf(text, sizeof text,
+             "the line to replay does not fit at its character %zu: it was printed for another case, lock or "
+             "version",
+             (size_t)(sim.line - sim.o->line));
+    fails(text);
+    return false;
+}
+
+/* What stands behind a step's thread: see sim_execution_line(). */
+static unsigned told(void)
+{
+    char c = *sim.line;
+    if (c == '(') {
+        char *end;
+        unsigned long n = strtoul(sim.line + 1, &end, 10);
+        sim.line = end + (*end == ')');
+        return n < SIM_EVENTS ? (unsigned)n : SIM_EVENTS;
+    }
+    sim.line += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return c >= 'a' && c <= 'z'   ? (unsigned)(c - 'a' + 1)
+           : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A' + 27)
+                                  : 0;
+}
+
+/* The position so many before the last; false: it is not one of those from `least` on. */
+static bool told_position(unsigned place, unsigned least, unsigned *position)
+{
+    unsigned back = told(), last = sim.g->writes[place] - 1u;
+    *position = last - back;
+    return back <= last && *position >= least ? true : does_not_fit();
+}
+
 /* Two accesses of one place, one of them a write and one of them of data, have to be ordered. */
 static bool races(const struct sim_event *e)
 {
@@ -454,9 +495,37 @@ static unsigned choices(const struct sim_event *request, uint16_t at[SIM_EVENTS]
     return n;
 }
 
+static bool add_told_read(struct sim_event *request)
+{
+    unsigned p;
+    if (!told_position(request->place, sim_graph_oldest(sim.g, request), &p)) {
+        return false;
+    }
+    request->from = sim.g->mo[request->place][p];
+    sim_graph_add(sim.g, request);
+    return is_consistent();
+}
+
+static bool add_told_write(sim_id id)
+{
+    unsigned place = sim.g->e[id].place, p;
+    if (!told_position(place, sim_graph_known(sim.g, place, sim_graph_before(sim.g, &sim.g->e[id])) + 1,
+                       &p)) {
+        return false;
+    }
+    if (!sim_graph_may_place(sim.g, id, p)) {
+        return does_not_fit();
+    }
+    sim_graph_place(sim.g, id, p);
+    return is_consistent();
+}
+
 static bool add_read(struct sim_event *request)
 {
     static uint16_t at[SIM_EVENTS];
+    if (replays() && request->order != SIM_PLAIN) {
+        return add_told_read(request);
+    }
     unsigned n = choices(request, at);
     if (!n) {
         return false;
@@ -483,6 +552,9 @@ static bool add_write(const struct sim_event *request)
     if (request->order == SIM_PLAIN) {
         return true;
     }
+    if (replays()) {
+        return add_told_write(id);
+    }
     static uint16_t at[SIM_EVENTS];
     unsigned n = positions(id, at);
     if (!n) {
@@ -495,7 +567,10 @@ static bool add_write(const struct sim_event *request)
 static bool add_choice(struct sim_event *request)
 {
     unsigned options = (unsigned)request->read.expected;
-    request->value = explores_all() ? 0 : draw(options);
+    request->value = explores_all() ? 0 : replays() ? told() : draw(options);
+    if (request->value >= options) {
+        return does_not_fit();
+    }
     sim_id id = sim_graph_add(sim.g, request);
     for (unsigned i = 1; explores_all() && i < options; i++) {
         note(CHOOSE, id, i);
@@ -514,6 +589,7 @@ static bool add(unsigned t)
     }
     if (request->type <= SIM_READ && races(request)) {
         violates("data race", t);
+        sim.result->before_step = true;
         return false;
     }
     switch (request->type) {
@@ -543,10 +619,27 @@ static bool run_all(void)
     return !sim.over;
 }
 
+static unsigned told_thread(void)
+{
+    unsigned t = (unsigned)(*sim.line - '0');
+    if (!*sim.line) {
+        return SIM_THREADS;
+    }
+    if (t >= sim.of->threads || sim.threads[t].state != ASKS) {
+        does_not_fit();
+        return SIM_THREADS;
+    }
+    sim.line++;
+    return t;
+}
+
 /* In all executions the order of threads does not matter; the first that asks is taken. At random one whose
  * read-modify-write is half done goes on, and one that could only read in vain does not. */
 static unsigned next_thread(void)
 {
+    if (replays()) {
+        return told_thread();
+    }
     unsigned can[SIM_THREADS], n = 0, best = SIM_THREADS;
     static uint16_t at[SIM_EVENTS];
     for (unsigned t = 0; t < sim.of->threads; t++) {
@@ -564,7 +657,7 @@ static unsigned next_thread(void)
     if (!n) {
         return SIM_THREADS;
     }
-    if (sim.o->mode == SIM_RANDOM) {
+    if (sim.o->mode != SIM_PCT) {
         return can[draw(n)];
     }
     for (unsigned i = 0; i < n; i++) {
@@ -589,7 +682,7 @@ static bool may_read_on(unsigned t)
 static void finish(void)
 {
     bool ended = true, in_vain = true, cut = false;
-    unsigned stuck = SIM_THREADS;
+    unsigned stuck = SIM_THREADS, waiting = 0;
     for (unsigned t = 0; t < sim.of->threads; t++) {
         const struct thread *me = &sim.threads[t];
         cut = cut || me->state == LEFT;
@@ -597,6 +690,7 @@ static void finish(void)
             bool for_ever =
                 me->state == STUCK ? me->for_ever : me->request->read.unlike == SIM_NONE || me->spin.for_ever;
             ended = false;
+            waiting |= 1u << t;
             in_vain = in_vain && for_ever && !(me->state == STUCK && may_read_on(t));
             stuck = t;
         }
@@ -611,6 +705,7 @@ static void finish(void)
         }
     } else if (in_vain) {
         violates("all threads that have not ended wait, for ever", stuck);
+        sim.result->waiting = waiting;
     } else {
         sim.result->blocked++;
     }
@@ -656,27 +751,36 @@ static void begin_at_random(void)
     }
 }
 
+#define TURNS_BETWEEN 4096 /* questions whether to stop */
+
 static void explore(void)
 {
     bool good = true;
+    unsigned turns = 0;
     sim_graph_init(sim.g, sim.of->places, sim.of->initial);
     reset_all();
     while (!sim.over) {
         if (!explores_all()) {
             begin_at_random();
         }
+        if (sim.o->stop && ++turns % TURNS_BETWEEN == 0 && sim.o->stop(sim.result, sim.o->stop_arg)) {
+            return;
+        }
         if (good && go_on() && !sim.over) {
             finish();
         }
         uint64_t done = sim.result->executions + sim.result->blocked + sim.result->cut;
-        if (sim.over || (sim.o->executions && done >= sim.o->executions)) {
+        if (replays() && !done && !sim.over) {
+            does_not_fit();
+        }
+        if (sim.over || replays() || (sim.o->executions && done >= sim.o->executions)) {
             return;
         }
         if (explores_all()) {
             good = go_back();
         }
     }
-    sim.result->complete = sim.result->verdict == SIM_FINE && !sim.result->cut;
+    sim.result->complete = sim.result->verdict == SIM_FINE;
 }
 
 struct sim_result sim_explore(const struct sim_case *c, const struct sim_options *o, struct sim_graph *g)
@@ -685,6 +789,7 @@ struct sim_result sim_explore(const struct sim_case *c, const struct sim_options
     memset(&sim, 0, sizeof sim);
     sim.of = c;
     sim.o = o;
+    sim.line = o->line;
     sim.result = &result;
     sim.random = o->seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
     bool ready = true;

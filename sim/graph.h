@@ -23,6 +23,19 @@ enum sim_order { SIM_PLAIN, SIM_RELAXED, SIM_ACQUIRE, SIM_RELEASE, SIM_ACQ_REL, 
 
 enum sim_type { SIM_WRITE, SIM_READ, SIM_FENCE, SIM_CHOICE }; /* those with a place first */
 
+/* What an event is part of, for people who read executions. */
+enum sim_note {
+    SIM_NOTE_NONE,
+    SIM_NOTE_ADD,       /* of a fetch-add */
+    SIM_NOTE_LEAP,      /* choice: 1, the clock leaps */
+    SIM_NOTE_EXPIRES,   /* choice: 1, a sleep ends by its time-out */
+    SIM_NOTE_INTERRUPT, /* choice: 1, a sleep ends for no reason; 2, by a signal */
+    SIM_NOTE_WHO,       /* choice: which sleeper is woken */
+    SIM_NOTE_WAIT,      /* the kernel's part of a futex wait, */
+    SIM_NOTE_WAKE,      /* of a wake, */
+    SIM_NOTE_LEAVE      /* and of a wait that ends without one */
+};
+
 /* of[t]: how many events of thread t are included, the first so many in program order. */
 struct sim_clock {
     uint16_t of[SIM_THREADS];
@@ -43,10 +56,12 @@ struct sim_event {
     bool exclusive; /* the read, or the write, of a read-modify-write that succeeded */
     bool blocked;   /* a read whose value its thread cannot go on with */
     bool kernel;    /* of a futex call: ordered among themselves, its thread learns nothing */
-    uint16_t index; /* among the thread's events */
-    uint16_t half;  /* an exclusive write: its read, among the thread's events */
-    sim_id from;    /* READ: the write */
-    uint64_t value; /* read or written; CHOICE: what was chosen */
+    uint8_t note;
+    uint8_t operation; /* which of its thread's operations it is part of, from 1 on; 0: none */
+    uint16_t index;    /* among the thread's events */
+    uint16_t half;     /* an exclusive write: its read, among the thread's events */
+    sim_id from;       /* READ: the write */
+    uint64_t value;    /* read or written; CHOICE: what was chosen */
     struct sim_read read;
     /* Of the thread, with this event: what happens before; what is before by program order and reads-from;
      * what happened before its last release fence; what an acquire fence would acquire. */

@@ -131,7 +131,7 @@ static void use(struct self *me, bool same)
     }
 }
 
-static void one(lock_t *l, struct self *me, unsigned op, const struct sim_program *p)
+static void one(lock_t *l, struct self *me, unsigned op, unsigned number, const struct sim_bounds *bounds)
 {
     if (op == SIM_OP_unlock) {
         if (me->held == SIM_FREE) {
@@ -143,7 +143,7 @@ static void one(lock_t *l, struct self *me, unsigned op, const struct sim_progra
     if (me->held != o->needs) {
         return;
     }
-    sim_operation(p->leaps, p->sleeps);
+    sim_operation(number, bounds);
     bool got = o->run(l), writers = o->needs != SIM_FREE && o->gives <= SIM_W && o->needs <= SIM_W;
     me->held = got ? o->gives : o->needs;
     use(me, writers);
@@ -155,9 +155,9 @@ static void run(unsigned thread, const void *program)
     lock_t *l = sim_word(SIM_WORD);
     struct self me = {SIM_FREE, 0};
     for (unsigned i = 0; i < p->count[thread]; i++) {
-        one(l, &me, p->op[thread][i], p);
+        one(l, &me, p->op[thread][i], i + 1, &p->bounds);
     }
-    one(l, &me, SIM_OP_unlock, p);
+    one(l, &me, SIM_OP_unlock, p->count[thread] + 1, &p->bounds);
 }
 
 #ifdef PAWL_DISABLE_PARK

@@ -9,6 +9,11 @@ static const char *const names[SIM_OPS] = {
 #undef SIM_NAME_
         "unlock"};
 
+const char *sim_operation_text(unsigned op)
+{
+    return names[op];
+}
+
 static int find(const char *word, size_t length)
 {
     for (int i = 0; i < SIM_OPS; i++) {

@@ -3,6 +3,7 @@
 #define PAWL_SIM_PROGRAM_H
 
 #include "sim/engine.h"
+#include "sim/thread.h"
 
 #include <stddef.h>
 
@@ -67,7 +68,7 @@ struct sim_program {
     unsigned threads;
     unsigned count[SIM_THREADS];
     uint8_t op[SIM_THREADS][SIM_OPERATIONS];
-    unsigned leaps, sleeps; /* of each operation: sim_operation() */
+    struct sim_bounds bounds; /* of each operation */
 };
 
 /* "write_lock unlock | seek_lock seek_to_write unlock": 0, or -1 with what is wrong, and where, in error. A
@@ -76,6 +77,9 @@ int sim_program_read(struct sim_program *p, const char *text, char *error, size_
 
 /* The same in words, as sim_program_read() takes them. */
 void sim_program_print(const struct sim_program *p, char *text, size_t size);
+
+/* An operation's name. */
+const char *sim_operation_text(unsigned op);
 
 /* The places of such a case. */
 enum { SIM_WORD, SIM_QUEUE, SIM_QUEUE_UPPER, SIM_DATA, SIM_SEEKER, SIM_SHARED, SIM_LOCK_PLACES };

@@ -15,6 +15,7 @@ static struct sim_event event(enum sim_type type, unsigned place, enum sim_order
     e.order = (uint8_t)order;
     e.read.order = (uint8_t)order;
     e.read.unlike = e.read.behind = SIM_NONE;
+    e.operation = sim_own()->operation;
     return e;
 }
 
@@ -70,6 +71,7 @@ static uint64_t change(struct sim_event *read, uint64_t (*to)(uint64_t, uint64_t
         struct sim_event w = event(SIM_WRITE, read->place, writing(order));
         w.exclusive = true;
         w.half = (uint16_t)(sim_done() - 1);
+        w.note = read->note;
         w.value = to(before, a, b);
         sim_ask(&w);
     }
@@ -112,6 +114,7 @@ uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_o
 {
     struct sim_event e = event(SIM_READ, place, reading(order));
     bool changed;
+    e.note = SIM_NOTE_ADD;
     e.read.unlike = spun(place);
     return change(&e, to_sum, value, mask, order, &changed);
 }
@@ -129,11 +132,17 @@ void sim_write_data(unsigned place, uint64_t value)
     sim_ask(&e);
 }
 
-unsigned sim_choose(unsigned n)
+unsigned sim_choose_about(unsigned n, enum sim_note note)
 {
     struct sim_event e = event(SIM_CHOICE, 0, SIM_PLAIN);
+    e.note = (uint8_t)note;
     e.read.expected = n;
     return n < 2 ? 0 : (unsigned)sim_ask(&e)->value;
+}
+
+unsigned sim_choose(unsigned n)
+{
+    return sim_choose_about(n, SIM_NOTE_NONE);
 }
 
 void sim_pause(bool for_ever)
@@ -162,18 +171,23 @@ void sim_check(bool holds, const char *text)
  * it sleeps, 0 when it does not. What is done under the kernel's lock is done between the two halves of a
  * read-modify-write of the queue, so these calls have an order; but their threads learn nothing from it. */
 
-static struct sim_event queue_read(unsigned queue)
+/* Returns the queue's value; *half is its event. */
+static uint64_t queue_read(unsigned queue, enum sim_note note, unsigned *half)
 {
     struct sim_event e = event(SIM_READ, queue, SIM_RELAXED);
     e.read.changes = true;
     e.kernel = true;
-    return e;
+    e.note = (uint8_t)note;
+    sim_spin()->index = SIM_NONE;
+    *half = sim_done();
+    return sim_ask(&e)->value;
 }
 
-static void queue_write(unsigned queue, unsigned half, uint64_t value)
+static void queue_write(unsigned queue, enum sim_note note, unsigned half, uint64_t value)
 {
     struct sim_event e = event(SIM_WRITE, queue, SIM_RELAXED);
     e.exclusive = e.kernel = true;
+    e.note = (uint8_t)note;
     e.half = (uint16_t)half;
     e.value = value;
     sim_ask(&e);
@@ -184,25 +198,36 @@ static uint64_t place_of(unsigned thread, uint64_t mask)
     return mask << (4 * thread);
 }
 
+/* Takes the thread out of the queue: false when somebody has done so, who counts on it to have been woken. */
+static bool leave_queue(unsigned queue)
+{
+    unsigned half;
+    uint64_t sleepers = queue_read(queue, SIM_NOTE_LEAVE, &half);
+    queue_write(queue, SIM_NOTE_LEAVE, half, sleepers & ~place_of(sim_self(), 15));
+    return sleepers & place_of(sim_self(), 15);
+}
+
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
                    bool timed)
 {
-    struct sim_event locks = queue_read(queue), looks = event(SIM_READ, place, SIM_RELAXED),
-                     wakes = event(SIM_READ, queue, SIM_RELAXED);
-    sim_spin()->index = SIM_NONE;
-    unsigned half = sim_done();
-    uint64_t sleepers = sim_ask(&locks)->value;
+    struct sim_event looks = event(SIM_READ, place, SIM_RELAXED), wakes = event(SIM_READ, queue, SIM_RELAXED);
+    unsigned half, interrupted = 0;
+    uint64_t sleepers = queue_read(queue, SIM_NOTE_WAIT, &half);
     looks.read.behind = (uint16_t)half;
     if ((sim_ask(&looks)->value & of_bits) != value) {
-        queue_write(queue, half, sleepers);
+        queue_write(queue, SIM_NOTE_WAIT, half, sleepers);
         return EAGAIN;
     }
-    queue_write(queue, half, sleepers | place_of(sim_self(), mask));
-    if (timed && sim_choose(2)) {
-        half = sim_done();
-        sleepers = sim_ask(&locks)->value;
-        queue_write(queue, half, sleepers & ~place_of(sim_self(), 15));
-        return sleepers & place_of(sim_self(), 15) ? ETIMEDOUT : 0;
+    queue_write(queue, SIM_NOTE_WAIT, half, sleepers | place_of(sim_self(), mask));
+    if (timed && sim_choose_about(2, SIM_NOTE_EXPIRES)) {
+        return leave_queue(queue) ? ETIMEDOUT : 0;
+    }
+    if (sim_own()->left.interruptions) {
+        interrupted = sim_choose_about(3, SIM_NOTE_INTERRUPT);
+    }
+    if (interrupted) {
+        sim_own()->left.interruptions--;
+        return leave_queue(queue) && interrupted == 2 ? EINTR : 0;
     }
     wakes.kernel = true;
     wakes.read.clear = place_of(sim_self(), 15);
@@ -212,24 +237,21 @@ int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_b
 
 int sim_futex_wake(unsigned queue, unsigned n, unsigned mask)
 {
-    struct sim_event locks = queue_read(queue);
+    unsigned half, who[SIM_THREADS], count = 0;
     int woken = 0;
-    sim_spin()->index = SIM_NONE;
-    unsigned half = sim_done();
-    uint64_t sleepers = sim_ask(&locks)->value;
-    unsigned who[SIM_THREADS], count = 0;
+    uint64_t sleepers = queue_read(queue, SIM_NOTE_WAKE, &half);
     for (unsigned t = 0; t < SIM_THREADS; t++) {
         if (sleepers & place_of(t, mask)) {
             who[count++] = t;
         }
     }
     while (count && n) { /* whichever of them */
-        unsigned i = n < count ? sim_choose(count) : 0;
+        unsigned i = n < count ? sim_choose_about(count, SIM_NOTE_WHO) : 0;
         sleepers &= ~place_of(who[i], 15);
         who[i] = who[--count];
         n--;
         woken++;
     }
-    queue_write(queue, half, sleepers);
+    queue_write(queue, SIM_NOTE_WAKE, half, sleepers);
     return woken;
 }

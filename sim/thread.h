@@ -42,9 +42,14 @@ int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_b
                    bool timed);
 int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
 
-/* A new operation begins: its clock may leap so often, and it may go to sleep so often, before the execution
- * is cut. */
-void sim_operation(unsigned leaps, unsigned sleeps);
+/* How often, in one operation, a thread's clock may leap; it may go to sleep before the execution is cut; its
+ * sleep may end without a wake-up, for no reason or by a signal. */
+struct sim_bounds {
+    unsigned leaps, sleeps, interruptions;
+};
+
+/* A new operation begins, the thread's number'th, from 1 on. */
+void sim_operation(unsigned number, const struct sim_bounds *bounds);
 
 /* The thread that calls. */
 unsigned sim_self(void);

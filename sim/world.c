@@ -8,39 +8,39 @@
 
 uint64_t sim_words[SIM_PLACES];
 
-/* Of a thread, from the beginning of an operation on. */
-enum { TIME, LEAPS, SLEEPS };
 #define LEAP       10000000u
 #define FIRST_TIME 1000u
 
-void sim_operation(unsigned leaps, unsigned sleeps)
+void sim_operation(unsigned number, const struct sim_bounds *bounds)
 {
-    uint64_t *local = sim_local();
-    local[TIME] += local[TIME] ? 0 : FIRST_TIME;
-    local[LEAPS] = leaps;
-    local[SLEEPS] = sleeps;
+    struct sim_own *own = sim_own();
+    own->time += own->time ? 0 : FIRST_TIME;
+    own->left = *bounds;
+    own->operation = (uint8_t)number;
+}
+
+static bool leaps(struct sim_own *own)
+{
+    if (!own->left.leaps || !sim_choose_about(2, SIM_NOTE_LEAP)) {
+        return false;
+    }
+    own->left.leaps--;
+    own->time += LEAP;
+    return true;
 }
 
 uint64_t sim_clock(void)
 {
-    uint64_t *local = sim_local();
-    if (local[LEAPS] && sim_choose(2)) {
-        local[LEAPS]--;
-        local[TIME] += LEAP;
-    }
-    return local[TIME];
+    leaps(sim_own());
+    return sim_own()->time;
 }
 
 /* Between two looks at something that nobody tells of. */
 void sim_nap(void)
 {
-    uint64_t *local = sim_local();
-    if (local[LEAPS] && sim_choose(2)) {
-        local[LEAPS]--;
-        local[TIME] += LEAP;
-        return;
+    if (!leaps(sim_own())) {
+        sim_pause(!sim_own()->left.leaps);
     }
-    sim_pause(!local[LEAPS]);
 }
 
 static unsigned half_of(const uint32_t *half)
@@ -50,21 +50,21 @@ static unsigned half_of(const uint32_t *half)
 
 int sim_park(const uint32_t *half, uint32_t value, unsigned mask, uint64_t deadline)
 {
-    uint64_t *local = sim_local();
+    struct sim_own *own = sim_own();
     unsigned place = sim_place_of(half), upper = half_of(half);
     bool timed = deadline != UINT64_MAX;
-    if (!local[SLEEPS]) {
+    if (!own->left.sleeps) {
         sim_bound();
     }
-    local[SLEEPS]--;
-    if (timed && local[TIME] >= deadline) {
+    own->left.sleeps--;
+    if (timed && own->time >= deadline) {
         return ETIMEDOUT;
     }
     int why = sim_futex_wait(place, place + 1 + upper, (uint64_t)value << (32 * upper),
-                             (uint64_t)UINT32_MAX << (32 * upper), mask, timed && local[LEAPS]);
+                             (uint64_t)UINT32_MAX << (32 * upper), mask, timed && own->left.leaps);
     if (why == ETIMEDOUT) {
-        local[LEAPS]--;
-        local[TIME] = deadline;
+        own->left.leaps--;
+        own->time = deadline;
     }
     return why;
 }

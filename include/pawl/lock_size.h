@@ -19,6 +19,7 @@
 #define PAWL_ASLEEP        PAWL_BIT(PAWL_LOW + 2)
 #define PAWL_TURN          ((PAWL_T)(PAWL_HEAD | PAWL_ASLEEP))
 #define PAWL_DRAIN         PAWL_BIT(PAWL_LOW + 3)
+#define PAWL_OWES          PAWL_DRAIN /* another meaning, while W is held */
 #define PAWL_S             PAWL_BIT(PAWL_LOW + 4)
 #define PAWL_W             PAWL_BIT(PAWL_LOW + 5)
 #define PAWL_R1            PAWL_BIT(PAWL_LOW + 6)
@@ -60,6 +61,7 @@
 #undef PAWL_ASLEEP
 #undef PAWL_TURN
 #undef PAWL_DRAIN
+#undef PAWL_OWES
 #undef PAWL_S
 #undef PAWL_W
 #undef PAWL_R1

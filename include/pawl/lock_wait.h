@@ -6,18 +6,48 @@
  * free goes to whoever comes first; once the head has waited for a turn it claims the TURN, and is the next.
  */
 
+/* The head's place is free and QUEUE stands: wakes the first of those who sleep. Called by one that has the
+ * lock or waits for it, so the memory is there. */
+PAWL_NOINLINE void PAWL_F(pass_on_)(PAWL_WT *word)
+{
+    const uint32_t *low = PAWL_F(half_)(word, false);
+    if (pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE) > 0) {
+        return;
+    }
+    PAWL_T v = PAWL_A(load_relaxed)(word);
+    do {
+        if ((v & (PAWL_QUEUE | PAWL_TURN)) != PAWL_QUEUE) {
+            return; /* somebody took the place */
+        }
+    } while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_QUEUE)));
+    /* One that went to sleep before the mark was taken away would sleep for ever. */
+    pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE);
+}
+
+/* Is it the step in which W is given back that was taken with the wake-up of the next one still owed? */
+PAWL_INLINE bool PAWL_F(owes_)(PAWL_T v, PAWL_T next)
+{
+    return (v & PAWL_OWES) && (v & PAWL_W) && !(next & PAWL_W);
+}
+
 /* Gives `less` back, with somebody asleep, or likely so. May be the last thing done with the lock: the memory
  * is not touched after the step that releases, only the address is used, for the wake. */
 PAWL_NOINLINE void PAWL_F(give_slow_)(PAWL_WT *word, PAWL_T less)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word), next;
     uint32_t whom;
+    if (PAWL_F(owes_)(v, (PAWL_T)(v - less)) && !(v & PAWL_TURN)) {
+        PAWL_F(pass_on_)(word); /* while the memory is there */
+        v = PAWL_A(load_relaxed)(word);
+    }
     do {
         next = (PAWL_T)(v - less);
         whom = PAWL_F(whom_)(v, next);
-        if (whom == PAWL_WAKE_DRAIN) {
+        if (whom == PAWL_WAKE_DRAIN || PAWL_F(owes_)(v, next)) {
             next &= (PAWL_T)~PAWL_DRAIN;
-        } else if (whom && !(v & PAWL_HEAD)) { /* asleep before its turn: taken for awake from here on */
+        }
+        if (whom == PAWL_WAKE_HEAD &&
+            !(v & PAWL_HEAD)) { /* asleep before its turn: taken for awake from here on */
             next = (PAWL_T)((next & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD);
         }
     } while (!PAWL_A(cas_release)(word, &v, next));
@@ -59,26 +89,9 @@ PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
     PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
 }
 
-/* The head's place is free and QUEUE stands: wakes the first of those who sleep. Called by one that has the
- * lock or waits for it, so the memory is there. */
-PAWL_NOINLINE void PAWL_F(pass_on_)(PAWL_WT *word)
-{
-    const uint32_t *low = PAWL_F(half_)(word, false);
-    if (pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE) > 0) {
-        return;
-    }
-    PAWL_T v = PAWL_A(load_relaxed)(word);
-    do {
-        if ((v & (PAWL_QUEUE | PAWL_TURN)) != PAWL_QUEUE) {
-            return; /* somebody took the place */
-        }
-    } while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_QUEUE)));
-    /* One that went to sleep before the mark was taken away would sleep for ever. */
-    pawl_futex_wake(low, 1, PAWL_WAKE_QUEUE);
-}
-
-/* Takes a kind if it is free and nothing in `refuse` is there; never waits. */
-PAWL_INLINE bool PAWL_F(try_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse)
+/* Takes a kind if it is free and nothing in `refuse` is there; never waits. *seen: the word as it was, when
+ * this returns false. */
+PAWL_INLINE bool PAWL_F(try_seen_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse, PAWL_T *seen)
 {
     PAWL_T v = PAWL_A(load_relaxed)(word);
     while (PAWL_F(free_for_)(v, kind, false) && !(v & refuse)) {
@@ -86,7 +99,14 @@ PAWL_INLINE bool PAWL_F(try_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse
             return true;
         }
     }
+    *seen = v;
     return false;
+}
+
+PAWL_INLINE bool PAWL_F(try_)(PAWL_WT *word, enum pawl_kind_ kind, PAWL_T refuse)
+{
+    PAWL_T seen;
+    return PAWL_F(try_seen_)(word, kind, refuse, &seen);
 }
 
 struct PAWL_F(waiter_) {
@@ -230,16 +250,20 @@ PAWL_INLINE bool PAWL_F(look_on_)(PAWL_T v, struct PAWL_F(waiter_) * w)
  * everybody would burn the CPU until it is. */
 PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t deadline)
 {
-    if (PAWL_F(try_)(word, kind, 0)) {
+    PAWL_T v;
+    if (PAWL_F(try_seen_)(word, kind, 0, &v)) {
         return true;
     }
     struct PAWL_F(waiter_) w = {kind, false, false, false, false, 0, 0, deadline, 0, 0, PAWL_NAP_MIN, {0, 0}};
     pawl_backoff_init(&w.spin);
-    PAWL_T v = PAWL_A(load_relaxed)(word), last = v;
     for (;;) {
         while (PAWL_F(free_for_)(v, kind, w.turn)) {
             bool pass;
             PAWL_T next = (PAWL_T)(PAWL_F(without_)(&w, v, &pass) + PAWL_F(grant_)(kind));
+            if (pass && w.turn && kind == PAWL_KIND_WRITE && !(v & PAWL_R_MASK)) {
+                next |= PAWL_OWES; /* the lock is held for long: so it may be now */
+                pass = false;
+            }
             if (PAWL_A(cas_acquire)(word, &v, next)) {
                 if (pass && kind == PAWL_KIND_READ && (next & PAWL_R_MASK) >= PAWL_MANY * PAWL_R1) {
                     pawl_futex_wake(PAWL_F(half_)(word, false), 1, PAWL_WAKE_READ);
@@ -254,19 +278,19 @@ PAWL_INLINE bool PAWL_F(wait_)(PAWL_WT *word, enum pawl_kind_ kind, uint64_t dea
             PAWL_F(give_up_)(word, &w);
             return false;
         }
-        if (!PAWL_F(look_on_)(v, &w)) {
+        bool on = PAWL_F(look_on_)(v, &w);
+        if (!on) {
 #ifndef PAWL_DISABLE_PARK
             if (w.head) {
                 PAWL_F(lead_)(word, v, &w, pawl_clock_ns());
             } else {
                 PAWL_F(queue_)(word, v, &w, pawl_clock_ns());
             }
-            last = PAWL_A(load_relaxed)(word);
 #endif
         }
+        PAWL_T last = v;
         v = PAWL_A(load_relaxed)(word);
-        w.busy |= ((v ^ last) & PAWL_HELD) != 0;
-        last = v;
+        w.busy |= on && ((v ^ last) & PAWL_HELD);
     }
 }
 
@@ -354,7 +378,17 @@ PAWL_WAITING bool PAWL_F(wait_write)(PAWL_WT *word, uint64_t deadline)
     if (!PAWL_F(wait_)(word, PAWL_KIND_WRITE, deadline)) {
         return false;
     }
-    if (!(PAWL_A(load_acquire)(word) & PAWL_R_MASK) || PAWL_F(wait_readers)(word, deadline)) {
+    PAWL_T v = PAWL_A(load_acquire)(word);
+    if (!(v & PAWL_R_MASK)) {
+        return true;
+    }
+    if (v &
+        PAWL_OWES) { /* readers that only came to look; but while it waits for them the mark means DRAIN */
+        while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_OWES))) {
+        }
+        PAWL_F(pass_on_)(word);
+    }
+    if (PAWL_F(wait_readers)(word, deadline)) {
         return true;
     }
     PAWL_F(give_)(word, PAWL_S | PAWL_W);

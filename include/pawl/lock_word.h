@@ -6,21 +6,24 @@
  *   HEAD   one waiter, the head, looks at the word itself
  *   ASLEEP the head sleeps and is to be woken when it could enter
  *   DRAIN  the holder of the claim sleeps until the last reader has left
- *   SEEK   held for seek, or for write; with atomic holders: the claim phase of the multiple-writer protocol
- *   WRITE  held for write, or claimed: the claimant waits for the readers to leave, no new one enters
- *   HIGH   (8 bytes) the head sleeps on the upper half
- * HEAD and ASLEEP together are the TURN: the head is due, nobody overtakes it any more. QUEUE without either:
- * a sleeper has been woken to be the head, and is on its way.
+ *          OWES, the same bit while W is held with no reader inside: nobody has been woken to be the head
+ * yet; who gives W back does so first SEEK   held for seek, or for write; with atomic holders: the claim
+ * phase of the multiple-writer protocol WRITE  held for write, or claimed: the claimant waits for the readers
+ * to leave, no new one enters HIGH   (8 bytes) the head sleeps on the upper half HEAD and ASLEEP together are
+ * the TURN: the head is due, nobody overtakes it any more. QUEUE without either: a sleeper has been woken to
+ * be the head, and is on its way, or (OWES) will be.
  *
  *   asked | may be taken when                                    | becomes
  *   R     | no W, no A; a TURN counts only while S is free       | readers + 1
  *   S     | no S, no W, no A, no TURN of another                 | + S
  *   W     | as S                                                 | + S + W, then waits for readers to be 0
  *   A     | no S, no W, no R, no TURN of another                 | atomic holders + 1
- *   J     | as S                                                 | both + 1, then waits to be the only
- * reader; | had another joined meanwhile: nobody inside, no TURN | both + 1 A reader must be let in while S
- * is only held for seek: that is S's meaning, and refusing would deadlock a seeker that waits for such a
- * reader. Once S is free the TURN's owner takes it at once, so refusing costs a reader little. */
+ *   J     | as S                                                 | both + 1, then waits for the readers;
+ *         | had another joined meanwhile: nobody inside, no TURN | both + 1
+ *
+ * A reader must be let in while S is only held for seek: that is S's meaning, and refusing would deadlock a
+ * seeker that waits for such a reader. Once S is free the TURN's owner takes it at once, so refusing costs a
+ * reader little. */
 
 /* The kernel compares 4 bytes when a thread goes to sleep. All marks but HIGH, and the readers, are in the
  * lower half, so that it changes with every one of them; who waits for atomic holders sleeps on the upper. */

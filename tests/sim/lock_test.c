@@ -21,8 +21,7 @@ static struct sim_result check(const struct sim_lock *l, const char *text, struc
     if (sim_program_read(&p, text, error, sizeof error) < 0) {
         fail_msg("%s", error);
     }
-    p.leaps = 1;
-    p.sleeps = 2;
+    p.bounds = (struct sim_bounds){.leaps = 1, .sleeps = 2};
     struct sim_case c = sim_lock_case(l, &p, text);
     struct sim_result r = sim_explore(&c, &o, NULL);
     if (r.verdict != SIM_FINE) {
