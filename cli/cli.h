@@ -7,5 +7,6 @@ int cli_load(int argc, char **argv);
 int cli_endpoint(int argc, char **argv);
 int cli_testbed(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_check(int argc, char **argv);
 
 #endif

@@ -11,6 +11,7 @@ static const struct command {
 } commands[] = {
     {"testbed", cli_testbed, "compare a server before and after, in interleaved rounds"},
     {"bench", cli_bench, "measure locks: this library's and others', interleaved"},
+    {"check", cli_check, "run the locks' source through all executions the memory model allows"},
     {"load", cli_load, "drive an HTTP/1.1 server: throughput, latency, errors"},
     {"endpoint", cli_endpoint, "a small HTTP/1.1 server that answers Hello World!"},
 };

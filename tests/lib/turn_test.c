@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* HEAD and ASLEEP of the word (docs/lock.md): the turn. */
-#define TURN 6
+/* Marks of the word (docs/lock.md); HEAD and ASLEEP are the turn. */
+#define QUEUE 1
+#define TURN  6
+#define DRAIN 8
 
 static bool turn_is_taken(const lock_t *l)
 {
@@ -279,6 +281,37 @@ static void sleepers_enter_in_the_order_in_which_they_came(void **state)
     }
 }
 
+/* Waking the next one takes longer than many sections: it would be part of every hand-over of a lock that is
+ * held for long, whose next holder comes too early then, and goes to sleep again. */
+static void one_that_had_its_turn_leaves_the_next_asleep_until_it_goes(void **state)
+{
+    (void)state;
+    for (enum state asked = READ; asked < KINDS; asked++) {
+        lock_t l = {0};
+        struct waiter first;
+        int order[1], count = 0;
+        struct runner next = {&l, asked, 0, order, &count, 0, 0};
+        pawl_write_lock(&l);
+        waiter_start(&first, &l, WRITE);
+        assert_true(turn_gets_taken(&l));
+        assert_int_equal(pthread_create(&next.thread, NULL, runner_main, &next), 0);
+        assert_true(falls_asleep(&next.id));
+        pawl_write_unlock(&l);
+        assert_true(waiter_gets_in(&first));
+        for (int i = 0; i < 5; i++) {
+            nap_us(300);
+            assert_true(is_asleep(next.id));
+            assert_true((__atomic_load_n(&l.word, __ATOMIC_RELAXED) & (TURN | DRAIN | QUEUE)) ==
+                        (DRAIN | QUEUE));
+            assert_false(pawl_read_lock_until(&l, pawl_clock_ns() + 1000));
+            assert_false(pawl_write_trylock(&l));
+        }
+        waiter_end(&first);
+        pthread_join(next.thread, NULL);
+        assert_true(l.word == 0);
+    }
+}
+
 /* ---- readers, writers that wait, and S */
 
 /* A reader sleeps behind a head of each kind; W goes down to S and stays there. S's holder waits for that
@@ -545,6 +578,7 @@ int main(void)
         cmocka_unit_test(one_that_stepped_back_from_joining_gets_its_turn),
         cmocka_unit_test(a_reader_inside_does_not_overtake_one_that_is_due_but_lets_it_in_beside_a),
         cmocka_unit_test(sleepers_enter_in_the_order_in_which_they_came),
+        cmocka_unit_test(one_that_had_its_turn_leaves_the_next_asleep_until_it_goes),
         cmocka_unit_test(a_reader_asleep_behind_a_queued_writer_is_let_in_beside_seek),
         cmocka_unit_test(a_reader_is_let_in_beside_seek_however_often_it_was_write_between),
         cmocka_unit_test(a_reader_asleep_is_let_in_beside_a_newcomer_that_took_seek),
