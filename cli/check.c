@@ -1,8 +1,10 @@
 /* `pawl check`: options and output; the work is sim/suite.h's. */
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/usage.h"
 #include "cli/cli.h"
 #include "load/units.h"
+#include "sim/mutants.h"
 #include "sim/report.h"
 #include "sim/suite.h"
 #include "testbed/report_json.h"
@@ -17,7 +19,9 @@
 
 struct arguments {
     const char *suites, *locks; /* lists with commas, or NULL */
-    const char *json, *replay;
+    const char *json, *replay, *source;
+    unsigned at_once;
+    bool mutants;
     struct sim_wish wish;
     bool list, verbose, help;
     char **programs;
@@ -61,6 +65,11 @@ static void usage(FILE *f)
           "      --sleeps N           how often an operation may go to sleep before it is cut (programs: 2)\n"
           "      --interruptions N    how often a sleep may end for no reason, or by a signal (0)\n"
           "      --replay LINE        the one execution that a failing run has printed, step by step\n"
+          "      --mutants            weaken each memory order of the locks' source, leave out each wake-up "
+          "and each mark,\n"
+          "                           one at a time, and tell which of these mutants the suites find\n"
+          "      --source DIR         where that source is (default: here); a C compiler is needed\n"
+          "  -j, --jobs N             so many mutants at once (default: the cores there are)\n"
           "      --list               print suites, locks and operations\n"
           "  -v, --verbose            a line for every case\n"
           "      --json FILE          write everything to this file (- for standard output, instead of the "
@@ -121,6 +130,8 @@ enum {
     OPT_SLEEPS,
     OPT_INTERRUPTIONS,
     OPT_REPLAY,
+    OPT_MUTANTS,
+    OPT_SOURCE,
     OPT_LIST,
     OPT_JSON
 };
@@ -136,6 +147,9 @@ static const struct option options[] = {
     {"sleeps", required_argument, NULL, OPT_SLEEPS},
     {"interruptions", required_argument, NULL, OPT_INTERRUPTIONS},
     {"replay", required_argument, NULL, OPT_REPLAY},
+    {"mutants", no_argument, NULL, OPT_MUTANTS},
+    {"source", required_argument, NULL, OPT_SOURCE},
+    {"jobs", required_argument, NULL, 'j'},
     {"list", no_argument, NULL, OPT_LIST},
     {"verbose", no_argument, NULL, 'v'},
     {"json", required_argument, NULL, OPT_JSON},
@@ -169,6 +183,14 @@ static int read_option(struct arguments *a, int option, const char *value)
     case OPT_REPLAY:
         a->replay = value;
         return 0;
+    case OPT_MUTANTS:
+        a->mutants = true;
+        return 0;
+    case OPT_SOURCE:
+        a->source = value;
+        return 0;
+    case 'j':
+        return read_number(&a->at_once, "--jobs", value, 16);
     case OPT_LIST:
         a->list = true;
         return 0;
@@ -197,6 +219,12 @@ static int check_arguments(const struct arguments *a)
     if (a->replay && (a->n_programs != 1 || !a->locks || strchr(a->locks, ','))) {
         return bad("--replay", a->replay, "one program, and --lock with one name");
     }
+    if (a->mutants && (a->suites || a->n_programs || a->locks || a->replay || mode >= 0)) {
+        return bad("--mutants", "with cases", "no suites, programs, locks or modes beside it");
+    }
+    if (!a->mutants && (a->source || a->at_once)) {
+        return bad(a->source ? "--source" : "--jobs", "without --mutants", "that option, too");
+    }
     if (a->replay && mode >= 0) {
         return bad("--replay", a->replay, "no --mode beside it");
     }
@@ -212,7 +240,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
     int option;
     *a = (struct arguments){.wish = sim_no_wish};
     optind = 0;
-    while ((option = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "n:j:vh", options, NULL)) != -1) {
         if (read_option(a, option, optarg) < 0) {
             return -1;
         }
@@ -521,14 +549,13 @@ static void run_jobs(struct run *r)
     base_progress_clear(&r->progress);
 }
 
-static int write_json(struct run *r, struct tb_report_file *file, struct tb_error *err)
+/* Takes the report. */
+static int write_report(json_t *report, bool table, struct tb_report_file *file, struct tb_error *err)
 {
-    json_t *report = json_pack("{s:s, s:s, s:b, s:i, s:O}", "pawl", PAWL_VERSION, "command", "check",
-                               "interrupted", stop != 0, "violations", (int)r->bad, "cases", r->cases);
     int rc = 0;
     if (!report) {
         rc = tb_fail(err, "out of memory");
-    } else if (r->table) {
+    } else if (table) {
         rc = tb_report_write(file, report, err);
     } else if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0) {
         fputc('\n', stdout); /* what failed is seen where standard output is flushed */
@@ -537,6 +564,12 @@ static int write_json(struct run *r, struct tb_report_file *file, struct tb_erro
     }
     json_decref(report);
     return rc;
+}
+
+static json_t *report_json(const struct run *r)
+{
+    return json_pack("{s:s, s:s, s:b, s:i, s:O}", "pawl", PAWL_VERSION, "command", "check", "interrupted",
+                     stop != 0, "violations", (int)r->bad, "cases", r->cases);
 }
 
 static int run(struct run *r, struct tb_error *err)
@@ -555,7 +588,7 @@ static int run(struct run *r, struct tb_error *err)
     catch_signals();
     base_progress_start(&r->progress, STDERR_FILENO);
     run_jobs(r);
-    if (a->json && write_json(r, &file, err) < 0) {
+    if (a->json && write_report(report_json(r), r->table, &file, err) < 0) {
         rc = -1;
     }
     tb_report_close(&file);
@@ -567,6 +600,106 @@ static int run(struct run *r, struct tb_error *err)
         rc = tb_fail(err, "the results could not be written to standard output: %s", strerror(errno));
     }
     return rc;
+}
+
+/* ---- mutants */
+
+#define MUTANT_SECONDS    300
+#define MUTANT_EXECUTIONS 2000
+
+static const char *const mutations[] = {"weaker order", "no wake-up", "no mark"};
+static const char *const fates[] = {"not run", "killed", "survived", "does not compile"};
+
+struct mutation_run {
+    struct sim_mutants mutants;
+    struct base_progress progress;
+    size_t done;
+    bool table, verbose;
+};
+
+static void print_mutant(const struct sim_mutant *x)
+{
+    printf("%-9s %-12s %s:%u:%u  %s -> %s%s%s\n", fates[x->fate], mutations[x->mutation], x->file, x->line,
+           x->column, x->from, x->to, *x->by ? "\n          by " : "", x->by);
+}
+
+static void mutant_told(const struct sim_mutant *x, void *arg)
+{
+    struct mutation_run *r = arg;
+    char what[100];
+    r->done++;
+    if (r->table && (r->verbose || x->fate != SIM_KILLED)) {
+        base_progress_clear(&r->progress);
+        print_mutant(x);
+        fflush(stdout);
+    }
+    snprintf(what, sizeof what, "%s:%u %s", x->file, x->line, fates[x->fate]);
+    base_progress_show(&r->progress, (double)r->done / (double)r->mutants.n, -1, what);
+}
+
+static json_t *mutants_json(const struct sim_mutants *m)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < m->n; i++) {
+        const struct sim_mutant *x = &m->mutant[i];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:f}", "file", x->file,
+                                        "line", (int)x->line, "column", (int)x->column, "mutation",
+                                        mutations[x->mutation], "from", x->from, "to", x->to, "fate",
+                                        fates[x->fate], "by", x->by, "seconds", x->seconds));
+    }
+    return json_pack("{s:s, s:s, s:b, s:o}", "pawl", PAWL_VERSION, "command", "check --mutants",
+                     "interrupted", stop != 0, "mutants", list);
+}
+
+static void sum_up(const struct sim_mutants *m)
+{
+    size_t n[4] = {0};
+    for (size_t i = 0; i < m->n; i++) {
+        n[m->mutant[i].fate]++;
+    }
+    printf("%zu mutants: %zu killed, %zu survived, %zu do not compile, %zu not run\n", m->n, n[SIM_KILLED],
+           n[SIM_SURVIVED], n[SIM_NO_COMPILE], n[SIM_NOT_RUN]);
+}
+
+static int run_mutants(const struct arguments *a, struct tb_error *err)
+{
+    static struct mutation_run r;
+    struct tb_report_file file = {.fd = -1};
+    char error[1500];
+    double cores = base_cores(getpid());
+    uint64_t executions = a->wish.executions == UINT64_MAX ? MUTANT_EXECUTIONS : a->wish.executions;
+    int rc;
+    r.table = !a->json || strcmp(a->json, "-") != 0;
+    r.verbose = a->verbose;
+    if (sim_mutants_find(&r.mutants, a->source ? a->source : ".", error, sizeof error) < 0) {
+        tb_fail(err, "%s; expected Pawl's sources in --source DIR", error);
+        return 2;
+    }
+    if (a->json && r.table && tb_report_open(&file, a->json, err) < 0) {
+        sim_mutants_free(&r.mutants);
+        return 1;
+    }
+    catch_signals();
+    base_progress_start(&r.progress, STDERR_FILENO);
+    rc = sim_mutants_run(&r.mutants,
+                         a->at_once   ? a->at_once
+                         : cores >= 1 ? (unsigned)cores
+                                      : 1,
+                         MUTANT_SECONDS, executions, &stop, mutant_told, &r, error, sizeof error);
+    base_progress_clear(&r.progress);
+    if (rc < 0) {
+        tb_fail(err, "%s", error);
+    }
+    if (a->json) {
+        rc = write_report(mutants_json(&r.mutants), r.table, &file, err) < 0 ? -1 : rc;
+    }
+    tb_report_close(&file);
+    if (r.table) {
+        sum_up(&r.mutants);
+    }
+    sim_mutants_free(&r.mutants);
+    return rc < 0 || fflush(stdout) || ferror(stdout) ? 1 : stop ? 128 + stop : 0;
 }
 
 int cli_check(int argc, char **argv)
@@ -581,6 +714,13 @@ int cli_check(int argc, char **argv)
     if (a.help || a.list) {
         a.help ? usage(stdout) : list();
         return fflush(stdout) || ferror(stdout);
+    }
+    if (a.mutants) {
+        status = run_mutants(&a, &err);
+        if (err.text[0]) {
+            fprintf(stderr, "pawl check: %s\n", err.text);
+        }
+        return status;
     }
     r = calloc(1, sizeof *r);
     if (!r) {

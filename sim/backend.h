@@ -30,6 +30,7 @@ void sim_nap(void);
 int sim_park(const uint32_t *half, uint32_t value, unsigned mask, uint64_t deadline);
 int sim_unpark(const uint32_t *half, int n, unsigned mask);
 
+/* The relaxed ones are for mutants (sim/mutants.h). */
 #define SIM_BACKEND_OPS_(bits, all)                                                                    \
     PAWL_INLINE uint##bits##_t pawl_load_relaxed_##bits(const pawl_word##bits##_t *p)                  \
     {                                                                                                  \
@@ -50,6 +51,14 @@ int sim_unpark(const uint32_t *half, int n, unsigned mask);
     PAWL_INLINE uint##bits##_t pawl_fetch_add_acquire_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
     {                                                                                                  \
         return (uint##bits##_t)sim_fetch_add(sim_place_of(p), v, all, SIM_ACQUIRE);                    \
+    }                                                                                                  \
+    PAWL_INLINE uint##bits##_t pawl_fetch_add_relaxed_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
+    {                                                                                                  \
+        return (uint##bits##_t)sim_fetch_add(sim_place_of(p), v, all, SIM_RELAXED);                    \
+    }                                                                                                  \
+    PAWL_INLINE uint##bits##_t pawl_fetch_sub_relaxed_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
+    {                                                                                                  \
+        return (uint##bits##_t)sim_fetch_add(sim_place_of(p), 0 - (uint64_t)v, all, SIM_RELAXED);      \
     }                                                                                                  \
     PAWL_INLINE uint##bits##_t pawl_fetch_sub_release_##bits(pawl_word##bits##_t *p, uint##bits##_t v) \
     {                                                                                                  \

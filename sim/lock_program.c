@@ -43,6 +43,7 @@ struct self {
         return F(name)(l, DEADLINE); \
     }
 VOID_(read_lock)
+VOID_(read_lock_exact)
 VOID_(read_unlock)
 VOID_(seek_lock)
 VOID_(seek_unlock)
@@ -131,8 +132,32 @@ static void use(struct self *me, bool same)
     }
 }
 
+/* Questions are never answered with no for the holder that asks. */
+static void ask(const lock_t *l, enum sim_held held)
+{
+    static bool (*const questions[])(const lock_t *) = {
+        [SIM_R] = F(read_is_held),   [SIM_S] = F(seek_is_held),   [SIM_W] = F(write_is_held),
+        [SIM_A] = F(atomic_is_held), [SIM_J] = F(atomic_is_held), [SIM_C] = F(atomic_is_held)};
+    if (held != SIM_FREE) {
+        sim_check(questions[held](l), "held, but the lock says no");
+    }
+}
+
 static void one(lock_t *l, struct self *me, unsigned op, unsigned number, const struct sim_bounds *bounds)
 {
+    if (op == SIM_OP_is_held) {
+        sim_operation(number, bounds);
+        ask(l, me->held);
+        return;
+    }
+    if (op == SIM_OP_unlock_any) {
+        if (me->held == SIM_R || me->held == SIM_W) {
+            sim_operation(number, bounds);
+            F(unlock_any)(l);
+            me->held = SIM_FREE;
+        }
+        return;
+    }
     if (op == SIM_OP_unlock) {
         if (me->held == SIM_FREE) {
             return;

@@ -7,7 +7,8 @@ static const char *const names[SIM_OPS] = {
 #define SIM_NAME_(name, needs, gives) #name,
     SIM_OPERATIONS_(SIM_NAME_)
 #undef SIM_NAME_
-        "unlock"};
+        "unlock",
+    "unlock_any", "is_held"};
 
 const char *sim_operation_text(unsigned op)
 {

@@ -16,6 +16,7 @@ enum sim_held { SIM_FREE, SIM_R, SIM_S, SIM_W, SIM_A, SIM_J, SIM_C };
 #define SIM_OPERATIONS_(X)        \
     X(read_lock, FREE, R)         \
     X(read_trylock, FREE, R)      \
+    X(read_lock_exact, FREE, R)   \
     X(read_lock_until, FREE, R)   \
     X(read_unlock, R, FREE)       \
     X(seek_lock, FREE, S)         \
@@ -61,6 +62,8 @@ enum sim_operation_name {
     SIM_OPERATIONS_(SIM_NAME_)
 #undef SIM_NAME_
         SIM_OP_unlock, /* whatever is held */
+    SIM_OP_unlock_any, /* the function of this name: R or W */
+    SIM_OP_is_held,    /* asks the lock whether it is held as it is */
     SIM_OPS
 };
 

@@ -162,6 +162,24 @@ static bool add_texts(struct sim_jobs *jobs, const struct sim_suite *suite, cons
     return true;
 }
 
+/* What reads without counting first, so that unlock_any knows what is held; and the questions. */
+static bool fill_exact(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
+{
+    static const char *const texts[] = {
+        "read_lock_exact unlock_any | write_lock unlock_any",
+        "read_lock_exact unlock_any | read_lock_exact unlock_any",
+        "read_lock_exact unlock_any | read_lock_exact unlock_any | write_lock unlock_any",
+        "read_lock_exact unlock_any | write_lock write_to_read unlock_any",
+        "read_lock is_held | write_lock is_held",
+        "read_lock is_held | seek_lock is_held",
+        "read_lock is_held | atomic_lock is_held",
+        "read_lock read_to_join is_held | read_lock is_held",
+        "seek_lock is_held seek_to_write is_held | read_lock is_held",
+    };
+    return add_texts(jobs, suite, lock, texts, sizeof texts / sizeof *texts,
+                     (struct sim_bounds){.leaps = 1, .sleeps = 2}, &all);
+}
+
 static bool fill_four(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
 {
     static const char *const texts[] = {
@@ -225,6 +243,7 @@ static bool fill_interruptions(struct sim_jobs *jobs, const struct sim_suite *su
 static const struct sim_suite suites[] = {
     {"pairs", "two threads, every pair of operations, all executions", false, false, fill_pairs},
     {"triples", "three threads, R, W, S->W, R->W, A, W until, all executions", false, false, fill_triples},
+    {"exact", "readers that count themselves once they are in; questions", false, false, fill_exact},
     {"four", "four threads that do not sleep, all executions", true, false, fill_four},
     {"interruptions", "sleeps that end for no reason or by a signal, at random", false, false,
      fill_interruptions},

@@ -2,7 +2,7 @@
  * nobody else's code in it. The sources of the loops are carried along as text. */
 #include "bench/lock/plock.h"
 
-#include "base/proc.h"
+#include "base/compile.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,14 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifdef __clang__
-#    define COMPILER "clang"
-#else
-#    define COMPILER "gcc"
-#endif
-
-#define COMPILE_MS 60000
 
 static const char *const lock_lines[] = {
 #include "bench/lock/lock.h.lines"
@@ -131,77 +123,26 @@ static void close_workshop(const struct workshop *w)
     }
 }
 
-/* The compiler's arguments, each the caller's to free; NULL at the end, and sooner where memory runs out. */
-#define ARGUMENTS 14
-static bool make_arguments(struct workshop *w, const char *compiler, const char *plock_dir,
-                           char *argv[ARGUMENTS + 1])
-{
-    char source[PATH_SIZE], object[PATH_SIZE];
-    const char *const words[ARGUMENTS] = {compiler,
-                                          "-std=gnu11",
-                                          "-O2",
-                                          "-fPIC",
-                                          "-shared",
-                                          "-w",
-                                          "-D_GNU_SOURCE",
-                                          "-I",
-                                          w->dir,
-                                          "-I",
-                                          plock_dir,
-                                          "-o",
-                                          path_of(w, "plock_wrap.so", object),
-                                          path_of(w, "plock_wrap.c", source)};
-    size_t n = 0;
-
-    while (n < ARGUMENTS && (argv[n] = strdup(words[n]))) {
-        n++;
-    }
-    argv[n] = NULL;
-    return n == ARGUMENTS;
-}
-
-/* Runs one compiler. -ENOENT: there is no such program. */
-static int compile_with(struct workshop *w, const char *compiler, const char *plock_dir)
-{
-    char *argv[ARGUMENTS + 1], words[1200], how[100];
-    bool whole = make_arguments(w, compiler, plock_dir, argv);
-    struct base_proc_spec spec = {.argv = argv, .pass_fd = -1};
-    struct base_proc proc = BASE_PROC_INIT, *procs = &proc;
-    int rc = whole ? base_proc_start(&proc, &spec) : -ENOMEM;
-
-    for (int left_ms = COMPILE_MS; rc == 0 && !proc.ended && left_ms > 0; left_ms -= 100) {
-        rc = base_proc_poll(&procs, 1, NULL, 0, 100);
-    }
-    if (rc == 0 && !proc.ended) {
-        rc = fail(w, "%s did not end within a minute", compiler);
-    } else if (rc == 0 && proc.status != 0) {
-        rc = fail(w, "%s cannot compile %s/plock.h (it %s): %s", compiler, plock_dir,
-                  base_proc_how_ended(&proc, how, sizeof how),
-                  base_proc_last_words(&proc, 12, words, sizeof words));
-    }
-    base_proc_free(&proc);
-    for (size_t i = 0; argv[i]; i++) {
-        free(argv[i]);
-    }
-    return rc;
-}
-
 static int compile(struct workshop *w, const char *plock_dir)
 {
-    const char *asked = getenv("CC"), *compiler = asked && *asked ? asked : COMPILER;
-    int rc = compile_with(w, compiler, plock_dir);
+    char source[PATH_SIZE], object[PATH_SIZE], what[PATH_SIZE + 16];
+    const char *const words[] = {"-std=gnu11",
+                                 "-O2",
+                                 "-fPIC",
+                                 "-shared",
+                                 "-w",
+                                 "-D_GNU_SOURCE",
+                                 "-I",
+                                 w->dir,
+                                 "-I",
+                                 plock_dir,
+                                 "-o",
+                                 path_of(w, "plock_wrap.so", object),
+                                 path_of(w, "plock_wrap.c", source),
+                                 NULL};
 
-    if (rc == -ENOENT && compiler != asked) {
-        rc = compile_with(w, compiler = "cc", plock_dir);
-    }
-    if (rc < -1) {
-        rc = fail(w,
-                  "cannot run the C compiler '%s': %s; plock is compiled here and needs one: install one, or "
-                  "name it "
-                  "in CC",
-                  compiler, strerror(-rc));
-    }
-    return rc;
+    snprintf(what, sizeof what, "%s/plock.h", plock_dir);
+    return base_compile(words, what, "plock is compiled here and needs one", w->error, w->size);
 }
 
 static int load(struct workshop *w, const struct bench_lock *locks[BENCH_PLOCK_LOCKS])

@@ -1,64 +1,19 @@
 /* `pawl bench` as a user calls it: options, lists, the JSON report, plots, plock from a directory. The
- * subcommand runs in a child, with its output in files. */
+ * subcommand runs in a child, with its said.output in files. */
 #include "bench/lock/locks.h"
 #include "bench/lock/sample.h"
 #include "cli/cli.h"
+#include "tests/command.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-/* cmocka needs the headers above. */
-#include <cmocka.h>
-
-static char output[262144], errors[8192], dir[64];
-
-static void slurp(FILE *f, char *to, size_t size)
-{
-    rewind(f);
-    to[fread(to, 1, size - 1, f)] = '\0';
-    fclose(f);
-}
+static struct command_said said;
+static char dir[64];
 
 /* Runs `pawl bench` with these arguments, NULL at the end; returns its exit status. */
 static int bench(const char *const *args)
 {
-    FILE *out = tmpfile(), *err = tmpfile();
-    pid_t pid;
-    int how;
-
-    assert_non_null(out);
-    assert_non_null(err);
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        char *argv[32] = {strdup("pawl bench")}, *text[32];
-        int argc = 0, status;
-
-        dup2(fileno(out), STDOUT_FILENO);
-        dup2(fileno(err), STDERR_FILENO);
-        for (text[argc++] = argv[0]; args[argc - 1] && argc < 31; argc++) {
-            argv[argc] = text[argc] = strdup(args[argc - 1]);
-        }
-        argv[argc] = NULL;
-        status = cli_bench(argc, argv);
-        while (argc) {
-            free(text[--argc]);
-        }
-        exit(status);
-    }
-    assert_int_equal(waitpid(pid, &how, 0), pid);
-    slurp(out, output, sizeof output);
-    slurp(err, errors, sizeof errors);
-    assert_true(WIFEXITED(how));
-    return WEXITSTATUS(how);
+    return command_run(cli_bench, "pawl bench", args, &said);
 }
 
 static void write_file(const char *name, const char *text)
@@ -84,7 +39,7 @@ static bool take_file(const char *name, const char *needle)
     if (!f) {
         return false;
     }
-    slurp(f, text, sizeof text);
+    command_slurp(f, text, sizeof text);
     unlink(path);
     return strstr(text, needle) != NULL;
 }
@@ -151,12 +106,12 @@ static void wrong_usage_is_status_2_with_a_reason(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int status = bench(cases[i]);
 
-        if (status != 2 || !errors[0] || output[0]) {
+        if (status != 2 || !said.errors[0] || said.output[0]) {
             print_error("accepted (%d): %s %s\n", status, cases[i][0], cases[i][1] ? cases[i][1] : "");
         }
         assert_int_equal(status, 2);
-        assert_true(errors[0]);
-        assert_string_equal(output, "");
+        assert_true(said.errors[0]);
+        assert_string_equal(said.output, "");
     }
 }
 
@@ -169,16 +124,16 @@ static void help_and_list_tell_what_there_is(void **state)
 
     (void)state;
     assert_int_equal(bench(help), 0);
-    assert_non_null(strstr(output, "--plock"));
+    assert_non_null(strstr(said.output, "--plock"));
     assert_int_equal(bench(list), 0);
     for (size_t i = 0; i < n; i++) {
-        assert_non_null(strstr(output, locks[i]->name));
+        assert_non_null(strstr(said.output, locks[i]->name));
     }
-    assert_non_null(strstr(output, "starve-reader"));
+    assert_non_null(strstr(said.output, "starve-reader"));
     n = bench_locks_left_out(out);
     for (size_t i = 0; i < n; i++) {
-        assert_non_null(strstr(output, out[i].name));
-        assert_non_null(strstr(output, out[i].why));
+        assert_non_null(strstr(said.output, out[i].name));
+        assert_non_null(strstr(said.output, out[i].why));
     }
 }
 
@@ -226,8 +181,8 @@ static void the_json_report_is_whole_and_nothing_else_is_printed(void **state)
 
     (void)state;
     assert_int_equal(bench(args), 0);
-    assert_string_equal(errors, "");
-    j = json_loads(output, JSON_REJECT_DUPLICATES, &e);
+    assert_string_equal(said.errors, "");
+    j = json_loads(said.output, JSON_REJECT_DUPLICATES, &e);
     assert_non_null(j);
     assert_int_equal(json_integer_value(get(j, "format")), 1);
     assert_int_equal(json_array_size(get(j, "locks")), 3);
@@ -254,11 +209,11 @@ static void the_table_has_a_row_for_each_lock_and_tells_who_is_left_out(void **s
 
     (void)state;
     assert_int_equal(bench(args), 0);
-    assert_string_equal(errors, ""); /* no progress where nobody looks */
-    assert_non_null(strstr(output, "\n  pawl "));
-    assert_non_null(strstr(output, "\n  rwlock "));
-    assert_non_null(strstr(output, "left out (has no readers): mutex\n"));
-    assert_non_null(strstr(output, "plock32, plock64"));
+    assert_string_equal(said.errors, ""); /* no progress where nobody looks */
+    assert_non_null(strstr(said.output, "\n  pawl "));
+    assert_non_null(strstr(said.output, "\n  rwlock "));
+    assert_non_null(strstr(said.output, "left out (has no readers): mutex\n"));
+    assert_non_null(strstr(said.output, "plock32, plock64"));
 }
 
 static void a_case_that_no_lock_asked_for_fits_is_refused_with_those_that_do(void **state)
@@ -269,15 +224,15 @@ static void a_case_that_no_lock_asked_for_fits_is_refused_with_those_that_do(voi
     (void)state;
     assert_int_equal(bench(args), 2);
     assert_non_null(
-        strstr(errors, "nothing to measure in sleep: atomics: is no lock; none: nobody waits for it"));
-    assert_non_null(strstr(errors, "with --lock: pawl, "));
-    assert_non_null(strstr(errors, " mutex, "));
-    assert_null(strstr(errors, "pawl-bare"));
-    assert_string_equal(output, "");
+        strstr(said.errors, "nothing to measure in sleep: atomics: is no lock; none: nobody waits for it"));
+    assert_non_null(strstr(said.errors, "with --lock: pawl, "));
+    assert_non_null(strstr(said.errors, " mutex, "));
+    assert_null(strstr(said.errors, "pawl-bare"));
+    assert_string_equal(said.output, "");
     assert_int_equal(bench(one_writer), 2);
     if (bench_lock_find("ck-swlock")) {
-        assert_non_null(strstr(errors, "takes one writing thread only"));
-        assert_null(strstr(errors, "ck-swlock, "));
+        assert_non_null(strstr(said.errors, "takes one writing thread only"));
+        assert_null(strstr(said.errors, "ck-swlock, "));
     }
 }
 
@@ -291,8 +246,8 @@ static void cases_nobody_named_are_left_out_where_no_lock_fits(void **state)
 
     (void)state;
     assert_int_equal(bench(args), 0);
-    assert_string_equal(errors, "");
-    j = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    assert_string_equal(said.errors, "");
+    j = json_loads(said.output, JSON_REJECT_DUPLICATES, NULL);
     points = get(j, "points");
     n = json_array_size(points);
     assert_true(n > 5);
@@ -306,8 +261,8 @@ static void cases_nobody_named_are_left_out_where_no_lock_fits(void **state)
     json_decref(j);
     args[6] = NULL;
     assert_int_equal(bench(args), 0);
-    assert_non_null(
-        strstr(output, "\n  nothing measured: none of the locks fits\n  left out (is no lock): atomics\n"));
+    assert_non_null(strstr(
+        said.output, "\n  nothing measured: none of the locks fits\n  left out (is no lock): atomics\n"));
     args[6] = "--plot";
     args[7] = dir;
     if (system("gnuplot --version >/dev/null 2>&1") == 0) { /* it fails where there is nothing to draw */
@@ -323,8 +278,8 @@ static void a_report_that_cannot_be_written_fails_before_anything_is_measured(vo
 
     (void)state;
     assert_int_equal(bench(args), 1);
-    assert_non_null(strstr(errors, "/nonexistent/x.json"));
-    assert_null(strstr(output, "uncontended:"));
+    assert_non_null(strstr(said.errors, "/nonexistent/x.json"));
+    assert_null(strstr(said.output, "uncontended:"));
 }
 
 /* A stand-in for plock.h with the names it has: a spin lock. */
@@ -348,9 +303,9 @@ static void plock_is_compiled_from_the_directory_named(void **state)
     write_file("plock.h", stand_in);
     write_file("atomic-ops.h", stand_in_ops);
     assert_int_equal(bench(args), 0);
-    assert_non_null(strstr(output, "\n  plock32 "));
-    assert_non_null(strstr(output, "\n  plock64 "));
-    assert_null(strstr(output, "no --plock DIR"));
+    assert_non_null(strstr(said.output, "\n  plock32 "));
+    assert_non_null(strstr(said.output, "\n  plock64 "));
+    assert_null(strstr(said.output, "no --plock DIR"));
     assert_true(take_file("plock.h", "take"));
     assert_true(take_file("atomic-ops.h", "take"));
 }
@@ -366,9 +321,9 @@ static void plock_is_listed_and_left_alone_without_a_compiler(void **state)
     write_file("atomic-ops.h", "");
     setenv("CC", "/nonexistent/cc", 1);
     assert_int_equal(bench(list), 0);
-    assert_non_null(strstr(output, "\n  plock32 "));
-    assert_non_null(strstr(output, "\n  plock64 "));
-    assert_null(strstr(output, "no --plock DIR"));
+    assert_non_null(strstr(said.output, "\n  plock32 "));
+    assert_non_null(strstr(said.output, "\n  plock64 "));
+    assert_null(strstr(said.output, "no --plock DIR"));
     assert_int_equal(bench(other), 0);
     unsetenv("CC");
     take_file("plock.h", "");
@@ -381,15 +336,15 @@ static void a_plock_that_does_not_compile_is_a_clear_error(void **state)
 
     (void)state;
     assert_int_equal(bench(args), 2); /* the directory is empty */
-    assert_non_null(strstr(errors, "plock.h and atomic-ops.h"));
+    assert_non_null(strstr(said.errors, "plock.h and atomic-ops.h"));
     write_file("plock.h", "#error this is no lock\n");
     write_file("atomic-ops.h", "");
     assert_int_equal(bench(args), 1);
-    assert_non_null(strstr(errors, "this is no lock"));
+    assert_non_null(strstr(said.errors, "this is no lock"));
     setenv("CC", "/nonexistent/cc", 1);
     assert_int_equal(bench(args), 1);
     unsetenv("CC");
-    assert_non_null(strstr(errors, "/nonexistent/cc"));
+    assert_non_null(strstr(said.errors, "/nonexistent/cc"));
     take_file("plock.h", "");
     take_file("atomic-ops.h", "");
 }
@@ -410,8 +365,8 @@ static void plots_are_drawn_by_gnuplot_and_missed_before_anything_is_measured(vo
     assert_int_equal(bench(args), 1);
     setenv("PATH", path, 1);
     free(path);
-    assert_non_null(strstr(errors, "gnuplot"));
-    assert_string_equal(output, "");
+    assert_non_null(strstr(said.errors, "gnuplot"));
+    assert_string_equal(said.output, "");
     if (!there) {
         skip();
     }
