@@ -21,7 +21,7 @@ struct arguments {
     const char *suites, *locks; /* lists with commas, or NULL */
     const char *json, *replay, *source;
     unsigned at_once;
-    bool mutants;
+    bool mutants, patient;
     struct sim_wish wish;
     bool list, verbose, help;
     char **programs;
@@ -62,6 +62,7 @@ static void usage(FILE *f)
           "      --seed N             of random and pct\n"
           "      --changes N          of priorities in an execution, with pct (0 to 16)\n"
           "      --leaps N            how often a thread's clock may leap in an operation (programs: 1)\n"
+          "      --patient            clocks leap only in operations that have a deadline\n"
           "      --sleeps N           how often an operation may go to sleep before it is cut (programs: 2)\n"
           "      --interruptions N    how often a sleep may end for no reason, or by a signal (0)\n"
           "      --replay LINE        the one execution that a failing run has printed, step by step\n"
@@ -130,6 +131,7 @@ enum {
     OPT_SLEEPS,
     OPT_INTERRUPTIONS,
     OPT_REPLAY,
+    OPT_PATIENT,
     OPT_MUTANTS,
     OPT_SOURCE,
     OPT_LIST,
@@ -147,6 +149,7 @@ static const struct option options[] = {
     {"sleeps", required_argument, NULL, OPT_SLEEPS},
     {"interruptions", required_argument, NULL, OPT_INTERRUPTIONS},
     {"replay", required_argument, NULL, OPT_REPLAY},
+    {"patient", no_argument, NULL, OPT_PATIENT},
     {"mutants", no_argument, NULL, OPT_MUTANTS},
     {"source", required_argument, NULL, OPT_SOURCE},
     {"jobs", required_argument, NULL, 'j'},
@@ -182,6 +185,9 @@ static int read_option(struct arguments *a, int option, const char *value)
         return read_number(&a->wish.interruptions, "--interruptions", value, 100);
     case OPT_REPLAY:
         a->replay = value;
+        return 0;
+    case OPT_PATIENT:
+        a->patient = true;
         return 0;
     case OPT_MUTANTS:
         a->mutants = true;
@@ -347,7 +353,8 @@ static int add_program(struct run *r, const char *text, int locks)
         fprintf(stderr, "pawl check: %s; `pawl check --list` prints the operations\n", error);
         return -1;
     }
-    p.bounds = (struct sim_bounds){wished(w->leaps, 1), wished(w->sleeps, 2), wished(w->interruptions, 0)};
+    p.bounds = (struct sim_bounds){wished(w->leaps, 1), wished(w->sleeps, 2), wished(w->interruptions, 0),
+                                   r->a->patient};
     for (int i = 0; i < SIM_LOCKS; i++) {
         if ((locks >> i & 1) && !sim_jobs_add_program(&r->jobs, &p, sim_locks[i], &o)) {
             return no_memory();

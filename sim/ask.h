@@ -13,6 +13,9 @@ const struct sim_event *sim_ask(struct sim_event *request);
 unsigned sim_done(void);
 const struct sim_event *sim_event_of(unsigned index);
 
+/* Are all executions explored, each once? */
+bool sim_explores_all(void);
+
 /* The event of the calling thread whose write its next read must not read, if it is one of that place, and
  * whether it would wait for that for ever; SIM_NONE: none. */
 struct sim_spin {

@@ -73,7 +73,7 @@ int sim_unpark(const uint32_t *half, int n, unsigned mask);
                                               uint##bits##_t v)                                 \
     {                                                                                           \
         uint64_t seen = *expected;                                                              \
-        bool stored = sim_compare_exchange(sim_place_of(p), &seen, v, order, SIM_RELAXED);      \
+        bool stored = sim_confirm_exchange(sim_place_of(p), &seen, v, order, SIM_RELAXED);      \
         *expected = (uint##bits##_t)seen;                                                       \
         return stored;                                                                          \
     }

@@ -109,7 +109,7 @@ const struct sim_event *sim_ask(struct sim_event *request)
     }
     const struct sim_event *e = &sim.g->e[sim.g->of[self][t->cursor++]];
     if (e->blocked) {
-        t->for_ever = e->read.unlike == SIM_NONE || t->spin.for_ever;
+        t->for_ever = !e->read.confirms && (e->read.unlike == SIM_NONE || t->spin.for_ever);
         stay(t, STUCK);
     }
     return e;
@@ -385,6 +385,11 @@ static uint64_t draw(uint64_t n)
     return (sim.random >> 11) % n;
 }
 
+bool sim_explores_all(void)
+{
+    return sim.o->mode == SIM_ALL;
+}
+
 static bool explores_all(void)
 {
     return sim.o->mode == SIM_ALL;
@@ -483,12 +488,22 @@ static bool is_useful(const struct sim_event *request, unsigned position)
                           !is_taken(mo[position], request->thread));
 }
 
+/* Its thread could not go on then. */
+static bool is_in_vain(const struct sim_event *request, unsigned position)
+{
+    bool exclusive, blocked;
+    sim_graph_meaning(sim.g, request, sim.g->mo[request->place][position], &exclusive, &blocked);
+    return blocked;
+}
+
 /* Which positions the read may read from: writes them into at[] and returns how many. */
 static unsigned choices(const struct sim_event *request, uint16_t at[SIM_EVENTS])
 {
     unsigned n = 0;
-    for (unsigned p = sim_graph_oldest(sim.g, request); p < sim.g->writes[request->place]; p++) {
-        if (explores_all() || is_useful(request, p)) {
+    unsigned last = sim.g->writes[request->place] - 1u;
+    for (unsigned p = sim_graph_oldest(sim.g, request); p <= last; p++) {
+        /* the last even if in vain: a newer write may come, and be read instead */
+        if (explores_all() ? p == last || !is_in_vain(request, p) : is_useful(request, p)) {
             at[n++] = (uint16_t)p;
         }
     }
@@ -612,7 +627,8 @@ static bool run_all(void)
         if (sim.threads[t].state == RUNS) {
             resume(t);
         }
-        if (sim.threads[t].state == LEFT) {
+        /* The others go on: they may write what this one reads instead, before it meets the bound. */
+        if (sim.threads[t].state == LEFT && !explores_all()) {
             return false;
         }
     }

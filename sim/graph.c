@@ -60,7 +60,7 @@ void sim_graph_meaning(const struct sim_graph *g, const struct sim_event *read, 
     const struct sim_read *r = &read->read;
     uint64_t value = g->e[write].value;
     *exclusive = r->changes && (!r->compares || value == r->expected);
-    *blocked = (value & r->clear) ||
+    *blocked = (value & r->clear) || (r->confirms && !*exclusive) ||
                (!*exclusive && r->unlike != SIM_NONE && g->e[g->of[read->thread][r->unlike]].from == write);
 }
 

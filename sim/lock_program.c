@@ -143,16 +143,41 @@ static void ask(const lock_t *l, enum sim_held held)
     }
 }
 
+static bool has_deadline(unsigned op)
+{
+    switch (op) {
+#define UNTIL_OP_(name) case SIM_OP_##name:
+        UNTIL_OP_(read_lock_until)
+        UNTIL_OP_(seek_lock_until)
+        UNTIL_OP_(write_lock_until)
+        UNTIL_OP_(atomic_lock_until)
+        UNTIL_OP_(join_lock_until)
+        UNTIL_OP_(seek_to_write_until)
+        UNTIL_OP_(read_to_write_until)
+#undef UNTIL_OP_
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void begin(unsigned op, unsigned number, const struct sim_bounds *bounds)
+{
+    struct sim_bounds b = *bounds;
+    b.leaps = b.patient && !has_deadline(op) ? 0 : b.leaps;
+    sim_operation(number, &b);
+}
+
 static void one(lock_t *l, struct self *me, unsigned op, unsigned number, const struct sim_bounds *bounds)
 {
     if (op == SIM_OP_is_held) {
-        sim_operation(number, bounds);
+        begin(op, number, bounds);
         ask(l, me->held);
         return;
     }
     if (op == SIM_OP_unlock_any) {
         if (me->held == SIM_R || me->held == SIM_W) {
-            sim_operation(number, bounds);
+            begin(op, number, bounds);
             F(unlock_any)(l);
             me->held = SIM_FREE;
         }
@@ -168,7 +193,7 @@ static void one(lock_t *l, struct self *me, unsigned op, unsigned number, const 
     if (me->held != o->needs) {
         return;
     }
-    sim_operation(number, bounds);
+    begin(op, number, bounds);
     bool got = o->run(l), writers = o->needs != SIM_FREE && o->gives <= SIM_W && o->needs <= SIM_W;
     me->held = got ? o->gives : o->needs;
     use(me, writers);

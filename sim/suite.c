@@ -141,7 +141,8 @@ static bool fill_triples(struct sim_jobs *jobs, const struct sim_suite *suite, c
             for (size_t c = b; c < N; c++) {
                 char text[200];
                 snprintf(text, sizeof text, "%s | %s | %s", kinds[a], kinds[b], kinds[c]);
-                if (!add(jobs, suite, lock, text, (struct sim_bounds){.sleeps = 1}, &all)) {
+                if (!add(jobs, suite, lock, text,
+                         (struct sim_bounds){.leaps = 1, .sleeps = 1, .patient = true}, &all)) {
                     return false;
                 }
             }

@@ -89,17 +89,42 @@ static uint64_t to_sum(uint64_t before, uint64_t value, uint64_t mask)
     return (before + value) & mask;
 }
 
-bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
-                          enum sim_order failure)
+/* Has the thread, as the last thing in this operation, read this value there? */
+static bool has_just_read(unsigned place, uint64_t value)
+{
+    if (!sim_done()) {
+        return false;
+    }
+    const struct sim_event *e = sim_event_of(sim_done() - 1);
+    return e->type == SIM_READ && e->place == place && !e->exclusive && e->value == value &&
+           e->operation == sim_own()->operation;
+}
+
+static bool compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                             enum sim_order failure, bool confirms)
 {
     struct sim_event e = event(SIM_READ, place, reading(success));
     bool changed;
     e.read.compares = true;
     e.read.expected = *expected;
+    e.read.confirms = confirms;
     e.read.otherwise = (uint8_t)failure;
     e.read.unlike = spun(place);
     *expected = change(&e, to_value, value, 0, success, &changed);
     return changed;
+}
+
+bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                          enum sim_order failure)
+{
+    return compare_exchange(place, expected, value, success, failure, false);
+}
+
+bool sim_confirm_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                          enum sim_order failure)
+{
+    bool confirms = sim_explores_all() && has_just_read(place, *expected);
+    return compare_exchange(place, expected, value, success, failure, confirms);
 }
 
 uint64_t sim_exchange(unsigned place, uint64_t value, enum sim_order order)

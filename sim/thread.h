@@ -13,6 +13,13 @@ void sim_fence(enum sim_order order);
 bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
                           enum sim_order failure);
 
+/* The same in a loop that reads, decides, and compares, until it stores what it decided on: when all
+ * executions are explored, an attempt that fails on what its thread has read just before is left out. What
+ * follows it is what follows when that read reads the newer value at once, which is another execution. The
+ * loop must have no other effect. */
+bool sim_confirm_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                          enum sim_order failure);
+
 /* They return the value from before. */
 uint64_t sim_exchange(unsigned place, uint64_t value, enum sim_order order);
 uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_order order);
@@ -46,6 +53,7 @@ int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
  * sleep may end without a wake-up, for no reason or by a signal. */
 struct sim_bounds {
     unsigned leaps, sleeps, interruptions;
+    bool patient; /* only operations with a deadline see the clock leap */
 };
 
 /* A new operation begins, the thread's number'th, from 1 on. */

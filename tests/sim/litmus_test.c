@@ -2,7 +2,8 @@
  * the exhaustive search, each that it forbids is not, and searching at random agrees. The sources are
  *   [RC11]  Lahav et al., Repairing Sequential Consistency in C/C++11, PLDI 2017
  *   [C20]   ISO C++20, 6.9.2.2 (release sequences without the stores of the same thread, after P0982)
- *   [LB]    [RC11], no-thin-air: sb | rf has no circle */
+ *   [LB]    [RC11], no-thin-air: sb | rf has no circle
+ *   [Boehm] Boehm, Can Seqlocks Get Along With Programming Language Memory Models?, MSPC 2012 */
 #include "sim/engine.h"
 #include "sim/thread.h"
 
@@ -183,6 +184,27 @@ static void peterson(unsigned thread, const void *arg)
     }
 }
 
+/* One writer; a reader that sees the same even number before and after has seen both data of one time. */
+static void seqlock(unsigned thread, const void *arg)
+{
+    const struct litmus *l = arg;
+    if (thread == 0) {
+        sim_store(X, 1, SIM_RELAXED);
+        fence(l);
+        sim_store(Y, 1, SIM_RELAXED);
+        sim_store(Z, 1, SIM_RELAXED);
+        sim_store(X, 2, l->store);
+        return;
+    }
+    uint64_t before = sim_load(X, l->load), y = sim_load(Y, SIM_RELAXED), z = sim_load(Z, SIM_RELAXED);
+    fence(l);
+    if (before % 2 == 0 && sim_load(X, SIM_RELAXED) == before) {
+        sim_write_data(A, y);
+        sim_write_data(B, z);
+        sim_write_data(C, 1);
+    }
+}
+
 #define RLX SIM_RELAXED
 #define ACQ SIM_ACQUIRE
 #define REL SIM_RELEASE
@@ -236,6 +258,9 @@ static const struct litmus all[] = {
     {"Dekker sc fences", 2, both_enter, RLX, RLX, SC, {{A, 1}, {B, 1}}, false, 0, "[RC11] SB"},
     {"Peterson", 2, peterson, ACQ, REL, NO, {{A, 1}, {B, 1}}, true, 0, "[RC11] SB"},
     {"Peterson sc", 2, peterson, SC, SC, NO, {{A, 1}, {B, 1}}, false, 0, "[RC11] SB"},
+    {"seqlock", 2, seqlock, ACQ, REL, SIM_ACQ_REL, {{C, 1}, {A, 1}, {B, 0}}, false, 0, "[Boehm] 4"},
+    {"seqlock, no fences", 2, seqlock, ACQ, REL, NO, {{C, 1}, {A, 1}, {B, 0}}, true, 0, "[Boehm] 3"},
+    {"seqlock, relaxed", 2, seqlock, RLX, RLX, NO, {{C, 1}, {A, 0}, {B, 1}}, true, 0, "[Boehm] 3"},
     {"Peterson sc fences", 2, peterson, RLX, RLX, SC, {{A, 1}, {B, 1}}, false, 0, "[RC11] SB"},
 };
 
@@ -339,6 +364,92 @@ static void a_spin_ends_when_it_can_and_is_found_when_it_cannot(void **state)
     assert_int_equal(explore(&never, SIM_RANDOM, 100).verdict, SIM_VIOLATION);
 }
 
+/* A bound that one thread meets does not keep the others from writing what it reads in another execution. */
+static void meets_a_bound(unsigned thread, const void *arg)
+{
+    (void)arg;
+    if (thread == 1) {
+        sim_store(X, 1, SIM_RELAXED);
+    } else if (sim_load(X, SIM_RELAXED) == 0) {
+        sim_bound();
+    }
+}
+
+static void a_bound_hides_no_execution_without_it(void **state)
+{
+    (void)state;
+    static const struct litmus l = {"bound", 2, meets_a_bound, RLX, RLX, NO, {{X, 1}}, true, 1, ""};
+    struct sim_result r = explore(&l, SIM_ALL, 0);
+    assert_true(r.verdict == SIM_FINE && r.complete);
+    assert_int_equal(r.executions, 1);
+    assert_int_equal(r.cut, 1);
+}
+
+/* Attempts that fail are left out, and nothing else. */
+static void increments_in_a_loop(unsigned thread, const void *arg)
+{
+    const struct litmus *l = arg;
+    uint64_t v = sim_load(X, SIM_RELAXED);
+    (void)thread;
+    while (!sim_confirm_exchange(X, &v, v + 1, l->store, SIM_RELAXED)) {
+    }
+}
+
+static void failed_attempts_of_a_loop_are_left_out_and_nothing_else(void **state)
+{
+    (void)state;
+    for (unsigned threads = 2; threads <= 4; threads++) {
+        struct litmus l = {"loop", threads, increments_in_a_loop, RLX, RLX, NO, {{X, threads}}, true, 1, ""};
+        struct sim_result r = explore(&l, SIM_ALL, 0);
+        assert_true(r.verdict == SIM_FINE && r.complete);
+        assert_int_equal(r.executions, threads == 2 ? 2 : threads == 3 ? 6 : 24);
+        assert_int_equal(met, r.executions);
+        assert_int_equal(explore(&l, SIM_RANDOM, 500).executions, 500);
+    }
+}
+
+/* ---- MCS (Mellor-Crummey and Scott, 1991): X is the tail, Y and Z are who comes next, B and C are 1 while a
+ * thread waits, D are the data. */
+static void mcs(unsigned thread, const void *arg)
+{
+    const struct litmus *l = arg;
+    unsigned my_next = thread ? Z : Y, waits = thread ? C : B;
+    sim_store(waits, 1, SIM_RELAXED);
+    uint64_t before = sim_exchange(X, thread + 1, SIM_ACQ_REL), next, v = thread + 1;
+    if (before) {
+        sim_store(before == 1 ? Y : Z, thread + 1, SIM_RELEASE);
+        while (sim_load(waits, l->load)) {
+            sim_pause(true);
+        }
+    }
+    sim_write_data(D, sim_read_data(D) + 1);
+    next = sim_load(my_next, SIM_ACQUIRE);
+    if (!next && sim_compare_exchange(X, &v, 0, l->store, SIM_RELAXED)) {
+        return;
+    }
+    while (!next) {
+        sim_pause(true);
+        next = sim_load(my_next, SIM_ACQUIRE);
+    }
+    sim_store(next == 1 ? B : C, 0, l->store);
+}
+
+static void mcs_is_right_and_needs_its_orders(void **state)
+{
+    (void)state;
+    static const struct litmus right = {"MCS", 2, mcs, ACQ, REL, NO, {{D, 2}}, true, 1, ""};
+    static const struct litmus wrong[] = {{"acquires", 2, mcs, RLX, REL, NO, {{D, 2}}, true, 1, ""},
+                                          {"releases", 2, mcs, ACQ, RLX, NO, {{D, 2}}, true, 1, ""}};
+    struct sim_result r = explore(&right, SIM_ALL, 0);
+    assert_string_equal(r.text, "");
+    assert_true(r.complete && met == r.executions && met > 1);
+    for (size_t i = 0; i < 2; i++) {
+        r = explore(&wrong[i], SIM_ALL, 0);
+        assert_int_equal(r.verdict, SIM_VIOLATION);
+        assert_string_equal(r.text, "data race");
+    }
+}
+
 /* ---- futexes: the mutex of three states (0 free, 1 taken, 2 taken with sleepers; Drepper, Futexes Are
  * Tricky, 2011, mutex 2). Y is the kernel's queue. */
 
@@ -394,6 +505,9 @@ int main(void)
         cmocka_unit_test(executions_at_random_are_among_them),
         cmocka_unit_test(a_data_race_is_found_and_only_that),
         cmocka_unit_test(a_spin_ends_when_it_can_and_is_found_when_it_cannot),
+        cmocka_unit_test(a_bound_hides_no_execution_without_it),
+        cmocka_unit_test(failed_attempts_of_a_loop_are_left_out_and_nothing_else),
+        cmocka_unit_test(mcs_is_right_and_needs_its_orders),
         cmocka_unit_test(a_futex_mutex_is_right_and_its_lost_wakes_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
