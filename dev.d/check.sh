@@ -22,6 +22,7 @@ verb_check() {
     suite gcc tests_of gcc
     suite format one_test format check_format
     if [ $# -eq 0 ]; then
+        suite locks check_locks
         suite headers run_tests gcc headers --suite compile
         suite clang tests_of clang
         suite lint one_test lint lint_sources
@@ -140,6 +141,16 @@ arm64_tests() {
         QEMU_CPU=$cpu run_tests arm64 "arm64-$cpu" --suite unit --timeout-multiplier 5 || status=1
     done
     return "$status"
+}
+
+# The locks' source under the model checker: what does not take long, whole, and ten to the fifth of schedules of eight
+# threads. `pawl check` by itself goes further.
+check_locks() {
+    local name
+    make_build gcc cli/pawl || return 1
+    for name in pairs exact eight; do
+        one_test "check-$name" build/gcc/cli/pawl check --suite "$name"
+    done
 }
 
 # Every fuzz target for some seconds.

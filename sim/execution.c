@@ -145,7 +145,7 @@ static void set_kind(struct sim_step *s, const struct sim_event *e, const struct
     } else if (e->type == SIM_WRITE) {
         s->kind = SIM_STEP_STORE;
     } else if (e->note == SIM_NOTE_LEAVE) {
-        s->kind = before->note == SIM_NOTE_EXPIRES ? SIM_STEP_EXPIRED : ends[before->value % 3];
+        s->kind = before->note == SIM_NOTE_INTERRUPT ? ends[before->value % 3] : SIM_STEP_EXPIRED;
     } else if (e->note == SIM_NOTE_WAIT) {
         s->kind = SIM_STEP_SLEEP;
     } else if (e->note == SIM_NOTE_WAKE) {

@@ -259,7 +259,8 @@ static int compile(const struct sim_mutants *m, const char *dir, const char *loc
 
 static bool is_killed(const struct sim_lock *l, uint64_t executions, char *by, size_t size)
 {
-    static const char *const names[] = {"pairs", "exact", "triples", "random", "pct", "interruptions"};
+    static const char *const names[] = {"pairs", "exact", "triples",      "random",
+                                        "pct",   "eight", "interruptions"};
     static struct sim_graph g;
     static const volatile sig_atomic_t never;
     struct sim_wish wish = sim_no_wish;

@@ -66,7 +66,8 @@ static const struct operation {
     {SEEK_WRITE, "read_lock read_claim_write"},
     {ATOMIC_CLAIM, "read_lock read_claim_atomic"},
 };
-#define OPERATIONS (sizeof operations / sizeof *operations)
+#define COUNT(a)   (sizeof(a) / sizeof *(a))
+#define OPERATIONS COUNT(operations)
 
 static bool go_together(enum family a, enum family b)
 {
@@ -177,8 +178,8 @@ static bool fill_exact(struct sim_jobs *jobs, const struct sim_suite *suite, con
         "read_lock read_to_join is_held | read_lock is_held",
         "seek_lock is_held seek_to_write is_held | read_lock is_held",
     };
-    return add_texts(jobs, suite, lock, texts, sizeof texts / sizeof *texts,
-                     (struct sim_bounds){.leaps = 1, .sleeps = 2}, &all);
+    return add_texts(jobs, suite, lock, texts, COUNT(texts),
+                     (struct sim_bounds){.leaps = 1, .sleeps = 1, .patient = true}, &all);
 }
 
 static bool fill_four(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
@@ -186,7 +187,7 @@ static bool fill_four(struct sim_jobs *jobs, const struct sim_suite *suite, cons
     static const char *const texts[] = {
         "write_trylock | write_trylock | write_trylock | read_trylock",
         "read_trylock | read_trylock | write_trylock | atomic_trylock",
-        "read_lock | read_lock | read_lock | write_trylock",
+        "read_lock | read_lock | read_trylock | write_trylock",
         "atomic_trylock | atomic_trylock | atomic_trylock | read_trylock",
         "seek_trylock | seek_trylock | read_trylock | write_trylock",
         "read_lock read_try_to_write | read_trylock | read_trylock | write_trylock",
@@ -194,10 +195,10 @@ static bool fill_four(struct sim_jobs *jobs, const struct sim_suite *suite, cons
         "read_lock read_try_to_atomic | atomic_trylock | atomic_trylock | read_trylock",
         "seek_trylock seek_to_write | read_trylock | read_trylock | write_trylock",
     };
-    return add_texts(jobs, suite, lock, texts, sizeof texts / sizeof *texts, (struct sim_bounds){0}, &all);
+    return add_texts(jobs, suite, lock, texts, COUNT(texts), (struct sim_bounds){0}, &all);
 }
 
-static const char *const many[] = {
+static const char *const few[] = {
     "write_lock unlock write_lock | write_lock unlock read_lock | read_lock unlock write_lock",
     "seek_lock seek_to_write write_to_seek seek_to_read | write_lock | read_lock | seek_lock",
     "seek_lock seek_to_write_until | read_lock | atomic_lock | write_lock_until",
@@ -205,6 +206,9 @@ static const char *const many[] = {
     "read_lock read_try_to_atomic unlock | atomic_lock unlock atomic_lock | write_lock | read_lock",
     "read_lock read_to_claim claim_to_atomic atomic_to_read | read_lock read_to_claim claim_to_atomic | "
     "join_lock | read_lock",
+};
+
+static const char *const eight[] = {
     "write_lock | write_lock | write_lock | write_lock | read_lock | read_lock | atomic_lock | seek_lock "
     "seek_to_write",
     "write_lock_until | read_lock_until | atomic_lock_until | seek_lock_until | write_lock | read_lock | "
@@ -216,18 +220,26 @@ static const char *const many[] = {
     "| join_lock",
 };
 
+static const struct sim_bounds many_bounds = {.leaps = 1, .sleeps = 3};
+
 static bool fill_random(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
 {
     struct sim_options o = {.mode = SIM_RANDOM, .executions = 20000, .seed = 1};
-    return add_texts(jobs, suite, lock, many, sizeof many / sizeof *many,
-                     (struct sim_bounds){.leaps = 1, .sleeps = 3}, &o);
+    return add_texts(jobs, suite, lock, few, COUNT(few), many_bounds, &o) &&
+           add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o);
 }
 
 static bool fill_pct(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
 {
-    struct sim_options o = {.mode = SIM_PCT, .executions = 10000, .seed = 1, .changes = 3, .steps = 200};
-    return add_texts(jobs, suite, lock, many, sizeof many / sizeof *many,
-                     (struct sim_bounds){.leaps = 1, .sleeps = 3}, &o);
+    struct sim_options o = {.mode = SIM_PCT, .executions = 10000, .seed = 1, .changes = 3, .steps = 150};
+    return add_texts(jobs, suite, lock, few, COUNT(few), many_bounds, &o);
+}
+
+/* 10^5 in all: as many for each of the four programs and the two locks. */
+static bool fill_eight(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
+{
+    struct sim_options o = {.mode = SIM_PCT, .executions = 12500, .seed = 1, .changes = 3, .steps = 300};
+    return add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o);
 }
 
 /* Sleeps that end for no reason, or by a signal. */
@@ -238,7 +250,8 @@ static bool fill_interruptions(struct sim_jobs *jobs, const struct sim_suite *su
     struct sim_bounds bounds = {.leaps = 1, .sleeps = 4, .interruptions = 2};
     bool added = add_pairs(jobs, suite, lock, bounds, &o);
     o.executions = 5000;
-    return added && add_texts(jobs, suite, lock, many, sizeof many / sizeof *many, bounds, &o);
+    return added && add_texts(jobs, suite, lock, few, COUNT(few), bounds, &o) &&
+           add_texts(jobs, suite, lock, eight, COUNT(eight), bounds, &o);
 }
 
 static const struct sim_suite suites[] = {
@@ -249,7 +262,8 @@ static const struct sim_suite suites[] = {
     {"interruptions", "sleeps that end for no reason or by a signal, at random", false, false,
      fill_interruptions},
     {"random", "up to eight threads, at random", false, false, fill_random},
-    {"pct", "up to eight threads, by priorities that change (PCT)", false, false, fill_pct},
+    {"pct", "up to four threads, by priorities that change (PCT)", false, false, fill_pct},
+    {"eight", "eight threads, PCT", false, false, fill_eight},
 };
 
 const struct sim_suite *sim_suites(size_t *n)

@@ -233,7 +233,7 @@ static bool leave_queue(unsigned queue)
 }
 
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
-                   bool timed)
+                   enum sim_timing timing)
 {
     struct sim_event looks = event(SIM_READ, place, SIM_RELAXED), wakes = event(SIM_READ, queue, SIM_RELAXED);
     unsigned half, interrupted = 0;
@@ -244,7 +244,7 @@ int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_b
         return EAGAIN;
     }
     queue_write(queue, SIM_NOTE_WAIT, half, sleepers | place_of(sim_self(), mask));
-    if (timed && sim_choose_about(2, SIM_NOTE_EXPIRES)) {
+    if (timing == SIM_EXPIRES || (timing == SIM_MAY_EXPIRE && sim_choose_about(2, SIM_NOTE_EXPIRES))) {
         return leave_queue(queue) ? ETIMEDOUT : 0;
     }
     if (sim_own()->left.interruptions) {

@@ -45,8 +45,9 @@ void sim_check(bool holds, const char *text);
 /* The futex calls on a place, for threads that sleep until what they compare has changed. `queue`: another
  * place, initially 0, the kernel's. Return as the system's do: 0, EAGAIN, ETIMEDOUT, EINTR; how many were
  * woken. mask: 1 to 15. */
+enum sim_timing { SIM_UNTIMED, SIM_MAY_EXPIRE, SIM_EXPIRES };
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
-                   bool timed);
+                   enum sim_timing timing);
 int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
 
 /* How often, in one operation, a thread's clock may leap; it may go to sleep before the execution is cut; its
