@@ -9,6 +9,10 @@
  * once when the thread only repeats what it has done before. Does not return while the event blocks it. */
 const struct sim_event *sim_ask(struct sim_event *request);
 
+/* The calling thread's next event when it only repeats what it has done before (its thread begins anew
+ * whenever the exploration goes back); NULL: ask for it. */
+const struct sim_event *sim_again(void);
+
 /* What the calling thread has done so far: the number of its events, and any of them. */
 unsigned sim_done(void);
 const struct sim_event *sim_event_of(unsigned index);

@@ -96,6 +96,20 @@ static _Noreturn void stay(struct thread *t, enum state s)
     }
 }
 
+const struct sim_event *sim_again(void)
+{
+    struct thread *t = &sim.threads[sim.running];
+    if (t->cursor == sim.g->count[sim.running]) {
+        return NULL;
+    }
+    const struct sim_event *e = &sim.g->e[sim.g->of[sim.running][t->cursor]];
+    if (e->blocked) {
+        return NULL;
+    }
+    t->cursor++;
+    return e;
+}
+
 const struct sim_event *sim_ask(struct sim_event *request)
 {
     unsigned self = sim.running;

@@ -30,6 +30,11 @@ static uint16_t spun(unsigned place)
 
 uint64_t sim_load(unsigned place, enum sim_order order)
 {
+    const struct sim_event *again = sim_again();
+    if (again) {
+        sim_spin()->index = SIM_NONE;
+        return again->value;
+    }
     struct sim_event e = event(SIM_READ, place, order);
     e.read.unlike = spun(place);
     return sim_ask(&e)->value;
@@ -37,10 +42,12 @@ uint64_t sim_load(unsigned place, enum sim_order order)
 
 void sim_store(unsigned place, uint64_t value, enum sim_order order)
 {
-    struct sim_event e = event(SIM_WRITE, place, order);
     sim_spin()->index = SIM_NONE;
-    e.value = value;
-    sim_ask(&e);
+    if (!sim_again()) {
+        struct sim_event e = event(SIM_WRITE, place, order);
+        e.value = value;
+        sim_ask(&e);
+    }
 }
 
 void sim_fence(enum sim_order order)
@@ -60,6 +67,34 @@ static enum sim_order writing(enum sim_order order)
     return order == SIM_ACQUIRE ? SIM_RELAXED : order == SIM_ACQ_REL ? SIM_RELEASE : order;
 }
 
+static void ask_write_half(unsigned place, unsigned half, uint64_t value, enum sim_order order,
+                           enum sim_note note)
+{
+    struct sim_event w = event(SIM_WRITE, place, order);
+    w.exclusive = true;
+    w.half = (uint16_t)half;
+    w.value = value;
+    w.note = (uint8_t)note;
+    sim_ask(&w);
+}
+
+/* A read-modify-write that its thread has done before, if it has: *value is what it read. */
+static bool repeats(unsigned place, uint64_t (*to)(uint64_t, uint64_t, uint64_t), uint64_t a, uint64_t b,
+                    enum sim_order order, uint64_t *value, bool *changed)
+{
+    const struct sim_event *r = sim_again();
+    if (!r) {
+        return false;
+    }
+    sim_spin()->index = SIM_NONE;
+    *value = r->value;
+    *changed = r->exclusive;
+    if (*changed && !sim_again()) {
+        ask_write_half(place, sim_done() - 1, to(*value, a, b), writing(order), (enum sim_note)r->note);
+    }
+    return true;
+}
+
 static uint64_t change(struct sim_event *read, uint64_t (*to)(uint64_t, uint64_t, uint64_t), uint64_t a,
                        uint64_t b, enum sim_order order, bool *changed)
 {
@@ -68,12 +103,8 @@ static uint64_t change(struct sim_event *read, uint64_t (*to)(uint64_t, uint64_t
     uint64_t before = r->value;
     *changed = r->exclusive;
     if (*changed) {
-        struct sim_event w = event(SIM_WRITE, read->place, writing(order));
-        w.exclusive = true;
-        w.half = (uint16_t)(sim_done() - 1);
-        w.note = read->note;
-        w.value = to(before, a, b);
-        sim_ask(&w);
+        ask_write_half(read->place, sim_done() - 1, to(before, a, b), writing(order),
+                       (enum sim_note)read->note);
     }
     return before;
 }
@@ -103,8 +134,11 @@ static bool has_just_read(unsigned place, uint64_t value)
 static bool compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
                              enum sim_order failure, bool confirms)
 {
-    struct sim_event e = event(SIM_READ, place, reading(success));
     bool changed;
+    if (repeats(place, to_value, value, 0, success, expected, &changed)) {
+        return changed;
+    }
+    struct sim_event e = event(SIM_READ, place, reading(success));
     e.read.compares = true;
     e.read.expected = *expected;
     e.read.confirms = confirms;
@@ -129,16 +163,24 @@ bool sim_confirm_exchange(unsigned place, uint64_t *expected, uint64_t value, en
 
 uint64_t sim_exchange(unsigned place, uint64_t value, enum sim_order order)
 {
-    struct sim_event e = event(SIM_READ, place, reading(order));
     bool changed;
+    uint64_t before;
+    if (repeats(place, to_value, value, 0, order, &before, &changed)) {
+        return before;
+    }
+    struct sim_event e = event(SIM_READ, place, reading(order));
     e.read.unlike = spun(place);
     return change(&e, to_value, value, 0, order, &changed);
 }
 
 uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_order order)
 {
-    struct sim_event e = event(SIM_READ, place, reading(order));
     bool changed;
+    uint64_t before;
+    if (repeats(place, to_sum, value, mask, order, &before, &changed)) {
+        return before;
+    }
+    struct sim_event e = event(SIM_READ, place, reading(order));
     e.note = SIM_NOTE_ADD;
     e.read.unlike = spun(place);
     return change(&e, to_sum, value, mask, order, &changed);
@@ -146,23 +188,36 @@ uint64_t sim_fetch_add(unsigned place, uint64_t value, uint64_t mask, enum sim_o
 
 uint64_t sim_read_data(unsigned place)
 {
+    const struct sim_event *again = sim_again();
+    if (again) {
+        return again->value;
+    }
     struct sim_event e = event(SIM_READ, place, SIM_PLAIN);
     return sim_ask(&e)->value;
 }
 
 void sim_write_data(unsigned place, uint64_t value)
 {
-    struct sim_event e = event(SIM_WRITE, place, SIM_PLAIN);
-    e.value = value;
-    sim_ask(&e);
+    if (!sim_again()) {
+        struct sim_event e = event(SIM_WRITE, place, SIM_PLAIN);
+        e.value = value;
+        sim_ask(&e);
+    }
 }
 
 unsigned sim_choose_about(unsigned n, enum sim_note note)
 {
+    if (n < 2) {
+        return 0;
+    }
+    const struct sim_event *again = sim_again();
+    if (again) {
+        return (unsigned)again->value;
+    }
     struct sim_event e = event(SIM_CHOICE, 0, SIM_PLAIN);
     e.note = (uint8_t)note;
     e.read.expected = n;
-    return n < 2 ? 0 : (unsigned)sim_ask(&e)->value;
+    return (unsigned)sim_ask(&e)->value;
 }
 
 unsigned sim_choose(unsigned n)
@@ -199,17 +254,24 @@ void sim_check(bool holds, const char *text)
 /* Returns the queue's value; *half is its event. */
 static uint64_t queue_read(unsigned queue, enum sim_note note, unsigned *half)
 {
+    sim_spin()->index = SIM_NONE;
+    *half = sim_done();
+    const struct sim_event *again = sim_again();
+    if (again) {
+        return again->value;
+    }
     struct sim_event e = event(SIM_READ, queue, SIM_RELAXED);
     e.read.changes = true;
     e.kernel = true;
     e.note = (uint8_t)note;
-    sim_spin()->index = SIM_NONE;
-    *half = sim_done();
     return sim_ask(&e)->value;
 }
 
 static void queue_write(unsigned queue, enum sim_note note, unsigned half, uint64_t value)
 {
+    if (sim_again()) {
+        return;
+    }
     struct sim_event e = event(SIM_WRITE, queue, SIM_RELAXED);
     e.exclusive = e.kernel = true;
     e.note = (uint8_t)note;
