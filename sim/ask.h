@@ -17,8 +17,8 @@ const struct sim_event *sim_again(void);
 unsigned sim_done(void);
 const struct sim_event *sim_event_of(unsigned index);
 
-/* Are all executions explored, each once? */
-bool sim_explores_all(void);
+/* May executions be left out that differ from others in nothing that matters? */
+bool sim_is_reduced(void);
 
 /* The event of the calling thread whose write its next read must not read, if it is one of that place, and
  * whether it would wait for that for ever; SIM_NONE: none. */

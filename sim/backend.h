@@ -36,6 +36,10 @@ int sim_unpark(const uint32_t *half, int n, unsigned mask);
     {                                                                                                  \
         return (uint##bits##_t)sim_load(sim_place_of(p), SIM_RELAXED);                                 \
     }                                                                                                  \
+    PAWL_INLINE bool pawl_any_relaxed_##bits(const pawl_word##bits##_t *p, uint##bits##_t mask)        \
+    {                                                                                                  \
+        return sim_load_any(sim_place_of(p), mask, SIM_RELAXED);                                       \
+    }                                                                                                  \
     PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const pawl_word##bits##_t *p)                  \
     {                                                                                                  \
         return (uint##bits##_t)sim_load(sim_place_of(p), SIM_ACQUIRE);                                 \

@@ -399,9 +399,9 @@ static uint64_t draw(uint64_t n)
     return (sim.random >> 11) % n;
 }
 
-bool sim_explores_all(void)
+bool sim_is_reduced(void)
 {
-    return sim.o->mode == SIM_ALL;
+    return sim.o->mode == SIM_ALL && !sim.o->unreduced;
 }
 
 static bool explores_all(void)
@@ -510,11 +510,33 @@ static bool is_in_vain(const struct sim_event *request, unsigned position)
     return blocked;
 }
 
+/* The oldest of those that answer yes, and of those that answer no: reading it, a thread depends on least;
+ * and the newest of all, without which what comes later would not be met in other orders (engine.c's
+ * is_maximal()). */
+static unsigned differing(const struct sim_event *request, uint16_t at[SIM_EVENTS])
+{
+    const struct sim_graph *g = sim.g;
+    const sim_id *mo = g->mo[request->place];
+    unsigned last = g->writes[request->place] - 1u, n = 0;
+    bool met[2] = {false, false};
+    for (unsigned p = sim_graph_oldest(g, request); p <= last; p++) {
+        bool answer = (g->e[mo[p]].value & request->read.any) != 0;
+        if (!met[answer] || p == last) {
+            at[n++] = (uint16_t)p;
+        }
+        met[answer] = true;
+    }
+    return n;
+}
+
 /* Which positions the read may read from: writes them into at[] and returns how many. */
 static unsigned choices(const struct sim_event *request, uint16_t at[SIM_EVENTS])
 {
     unsigned n = 0;
     unsigned last = sim.g->writes[request->place] - 1u;
+    if (sim_is_reduced() && request->read.any) {
+        return differing(request, at);
+    }
     for (unsigned p = sim_graph_oldest(sim.g, request); p <= last; p++) {
         /* the last even if in vain: a newer write may come, and be read instead */
         if (explores_all() ? p == last || !is_in_vain(request, p) : is_useful(request, p)) {

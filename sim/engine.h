@@ -36,6 +36,8 @@ struct sim_options {
     unsigned changes; /* SIM_PCT: of priorities in an execution */
     unsigned steps;   /* SIM_PCT: about so many steps an execution has */
     const char *line; /* SIM_REPLAY */
+    bool
+        unreduced; /* SIM_ALL: leave out nothing that sim/thread.h says is left out; for tests of just that */
     /* Called now and then, with what has been done so far; true: stop there. May be NULL. */
     bool (*stop)(const struct sim_result *so_far, void *arg);
     void *stop_arg;

@@ -50,6 +50,7 @@ struct sim_read {
     uint16_t unlike; /* spins: blocked if it reads the write that this event of its thread read, too */
     uint16_t behind; /* sees what the write that this event of its thread read has released (futex) */
     uint64_t expected, clear; /* blocked while one of these bits is set */
+    uint64_t any;             /* all that matters is whether one of these bits is set; 0: everything does */
 };
 
 struct sim_event {

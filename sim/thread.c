@@ -40,6 +40,19 @@ uint64_t sim_load(unsigned place, enum sim_order order)
     return sim_ask(&e)->value;
 }
 
+bool sim_load_any(unsigned place, uint64_t bits, enum sim_order order)
+{
+    const struct sim_event *again = sim_again();
+    if (again) {
+        sim_spin()->index = SIM_NONE;
+        return (again->value & bits) != 0;
+    }
+    struct sim_event e = event(SIM_READ, place, order);
+    e.read.unlike = spun(place);
+    e.read.any = bits;
+    return (sim_ask(&e)->value & bits) != 0;
+}
+
 void sim_store(unsigned place, uint64_t value, enum sim_order order)
 {
     sim_spin()->index = SIM_NONE;
@@ -157,7 +170,7 @@ bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, en
 bool sim_confirm_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
                           enum sim_order failure)
 {
-    bool confirms = sim_explores_all() && has_just_read(place, *expected);
+    bool confirms = sim_is_reduced() && has_just_read(place, *expected);
     return compare_exchange(place, expected, value, success, failure, confirms);
 }
 

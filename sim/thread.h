@@ -6,6 +6,10 @@
 #include "sim/graph.h"
 
 uint64_t sim_load(unsigned place, enum sim_order order);
+/* Is one of these bits set? Where all executions are explored, writes that answer alike are not told apart:
+ * the next thing its thread does at this place must be a read-modify-write, which knows of the newest anyway.
+ */
+bool sim_load_any(unsigned place, uint64_t bits, enum sim_order order);
 void sim_store(unsigned place, uint64_t value, enum sim_order order);
 void sim_fence(enum sim_order order);
 

@@ -38,6 +38,10 @@ typedef uint64_t __attribute__((may_alias)) pawl_word64_t;
         {                                                                                                  \
             return __atomic_load_n(p, __ATOMIC_RELAXED);                                                   \
         }                                                                                                  \
+        PAWL_INLINE bool pawl_any_relaxed_##bits(const pawl_word##bits##_t *p, uint##bits##_t mask)        \
+        {                                                                                                  \
+            return (__atomic_load_n(p, __ATOMIC_RELAXED) & mask) != 0;                                     \
+        }                                                                                                  \
         PAWL_INLINE uint##bits##_t pawl_load_acquire_##bits(const pawl_word##bits##_t *p)                  \
         {                                                                                                  \
             return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                                   \

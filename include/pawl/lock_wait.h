@@ -64,7 +64,7 @@ PAWL_NOINLINE void PAWL_F(gave_)(PAWL_WT *word, PAWL_T v, PAWL_T less)
 PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
 {
     pawl_prefetch_write(word); /* so that the look does not cost a transfer of its own */
-    if (__builtin_expect(!!(PAWL_A(load_relaxed)(word) & (PAWL_ASLEEP | PAWL_DRAIN)), 0)) {
+    if (__builtin_expect(PAWL_A(any_relaxed)(word, PAWL_ASLEEP | PAWL_DRAIN), 0)) {
         PAWL_F(give_slow_)(word, less);
         return;
     }

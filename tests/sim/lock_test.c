@@ -55,6 +55,94 @@ static void two_threads_in_all_executions(void **state)
     }
 }
 
+/* What an execution comes to: every change of the word, in order, and what was read of the data. */
+static uint64_t outcomes[1 << 16]; /* a set: 0 for none */
+static size_t n_outcomes;
+static const char *(*end_of_case)(const struct sim_graph *g, const void *arg);
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t outcome_of(const struct sim_graph *g)
+{
+    uint64_t hash = 1;
+    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
+        const struct sim_event *e = &g->e[g->mo[SIM_WORD][i]];
+        hash = mix(mix(hash, e->value), e->thread * 100u + e->operation);
+    }
+    for (unsigned t = 0; t < SIM_THREADS; t++) {
+        for (unsigned i = 0; i < g->count[t]; i++) {
+            const struct sim_event *e = &g->e[g->of[t][i]];
+            hash = e->type == SIM_READ && e->order == SIM_PLAIN ? mix(hash, e->value + 1) : hash;
+        }
+    }
+    return hash | 1;
+}
+
+static const char *note_outcome(const struct sim_graph *g, const void *arg)
+{
+    uint64_t hash = outcome_of(g);
+    size_t mask = sizeof outcomes / sizeof *outcomes - 1, at = hash & mask;
+    while (outcomes[at] && outcomes[at] != hash) {
+        at = (at + 1) & mask;
+    }
+    n_outcomes += !outcomes[at];
+    outcomes[at] = hash;
+    return end_of_case(g, arg);
+}
+
+/* How many outcomes a program has; *sum tells sets apart. */
+static size_t count_outcomes(const char *text, struct sim_bounds bounds, bool unreduced, uint64_t *sum,
+                             uint64_t *executions)
+{
+    struct sim_program p;
+    char error[200];
+    assert_int_equal(sim_program_read(&p, text, error, sizeof error), 0);
+    p.bounds = bounds;
+    struct sim_case c = sim_lock_case(&sim_lock_32, &p, text);
+    end_of_case = c.end;
+    c.end = note_outcome;
+    memset(outcomes, 0, sizeof outcomes);
+    n_outcomes = 0;
+    struct sim_options o = {.mode = SIM_ALL, .unreduced = unreduced};
+    struct sim_result r = sim_explore(&c, &o, NULL);
+    assert_true(r.verdict == SIM_FINE && r.complete);
+    *executions = r.executions;
+    *sum = 0;
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+        *sum += outcomes[i];
+    }
+    return n_outcomes;
+}
+
+static void what_is_left_out_has_no_outcome_of_its_own(void **state)
+{
+    static const struct {
+        const char *text;
+        struct sim_bounds bounds;
+    } cases[] = {{"read_lock | write_lock", {.leaps = 1, .sleeps = 2}},
+                 {"read_lock_until | write_lock write_to_read", {.leaps = 1, .sleeps = 2}},
+                 {"seek_lock seek_to_write_until | read_lock", {.leaps = 1, .sleeps = 2}},
+                 {"read_lock read_try_to_atomic | atomic_lock_until", {.leaps = 1, .sleeps = 2}},
+                 {"read_lock read_to_write_until | write_lock_until", {.leaps = 1, .sleeps = 2}},
+                 {"read_lock read_to_claim claim_to_atomic | read_lock", {.leaps = 0, .sleeps = 1}},
+                 {"write_trylock | read_lock read_try_to_seek | seek_trylock", {.leaps = 0, .sleeps = 0}},
+                 {"write_lock | write_lock_until", {.leaps = 1, .sleeps = 1}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t sum, sum_all, executions, executions_all;
+        size_t n = count_outcomes(cases[i].text, cases[i].bounds, false, &sum, &executions);
+        size_t n_all = count_outcomes(cases[i].text, cases[i].bounds, true, &sum_all, &executions_all);
+        if (n != n_all || sum != sum_all || n < 2 || executions > executions_all) {
+            fail_msg("%s: %zu outcomes in %llu executions, of %zu in %llu", cases[i].text, n,
+                     (unsigned long long)executions, n_all, (unsigned long long)executions_all);
+        }
+    }
+}
+
 static void more_at_random(void **state)
 {
     (void)state;
@@ -113,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_read_as_they_are_printed),
         cmocka_unit_test(two_threads_in_all_executions),
+        cmocka_unit_test(what_is_left_out_has_no_outcome_of_its_own),
         cmocka_unit_test(more_at_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
