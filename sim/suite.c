@@ -204,20 +204,22 @@ static const char *const few[] = {
     "seek_lock seek_to_write_until | read_lock | atomic_lock | write_lock_until",
     "read_lock read_to_write_until | read_lock read_try_to_seek | write_lock | read_lock_until",
     "read_lock read_try_to_atomic unlock | atomic_lock unlock atomic_lock | write_lock | read_lock",
-    "read_lock read_to_claim claim_to_atomic atomic_to_read | read_lock read_to_claim claim_to_atomic | "
-    "join_lock | read_lock",
+    ("read_lock read_to_claim claim_to_atomic atomic_to_read | read_lock read_to_claim claim_to_atomic | "
+     "join_lock | read_lock"),
 };
 
 static const char *const eight[] = {
-    "write_lock | write_lock | write_lock | write_lock | read_lock | read_lock | atomic_lock | seek_lock "
-    "seek_to_write",
-    "write_lock_until | read_lock_until | atomic_lock_until | seek_lock_until | write_lock | read_lock | "
-    "atomic_lock | seek_lock",
-    "read_lock | read_lock | read_lock | read_lock unlock write_lock | read_lock | seek_lock seek_to_write | "
-    "write_lock "
-    "| write_lock_until",
-    "join_lock_until | join_lock | join_lock | read_lock | read_lock_until | atomic_lock | atomic_lock_until "
-    "| join_lock",
+    ("write_lock | write_lock | write_lock | write_lock | read_lock | read_lock | atomic_lock | seek_lock "
+     "seek_to_write"),
+    ("write_lock_until | read_lock_until | atomic_lock_until | seek_lock_until | write_lock | read_lock | "
+     "atomic_lock | seek_lock"),
+    ("read_lock | read_lock | read_lock | read_lock unlock write_lock | read_lock | seek_lock seek_to_write "
+     "| "
+     "write_lock "
+     "| write_lock_until"),
+    ("join_lock_until | join_lock | join_lock | read_lock | read_lock_until | atomic_lock | "
+     "atomic_lock_until "
+     "| join_lock"),
 };
 
 static const struct sim_bounds many_bounds = {.leaps = 1, .sleeps = 3};
