@@ -324,7 +324,8 @@ static int no_memory(void)
 static int add_suite(struct run *r, const struct sim_suite *suite, int locks)
 {
     for (int i = 0; i < SIM_LOCKS; i++) {
-        if ((locks >> i & 1) && !sim_jobs_add(&r->jobs, suite, sim_locks[i], &r->a->wish)) {
+        bool left_out = suite->by_name && !r->a->locks && sim_locks[i]->bits == 64;
+        if ((locks >> i & 1) && !left_out && !sim_jobs_add(&r->jobs, suite, sim_locks[i], &r->a->wish)) {
             return no_memory();
         }
     }
@@ -390,7 +391,7 @@ static int make_jobs(struct run *r)
     }
     suites = sim_suites(&n);
     for (size_t i = 0; i < n && !a->suites && !a->n_programs; i++) {
-        if (!suites[i].by_request && add_suite(r, &suites[i], locks) < 0) {
+        if (add_suite(r, &suites[i], locks) < 0) {
             return -1;
         }
     }

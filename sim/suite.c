@@ -258,7 +258,7 @@ static bool fill_interruptions(struct sim_jobs *jobs, const struct sim_suite *su
 
 static const struct sim_suite suites[] = {
     {"pairs", "two threads, every pair of operations, all executions", false, false, fill_pairs},
-    {"triples", "three threads, R, W, S->W, R->W, A, W until, all executions", false, false, fill_triples},
+    {"triples", "three threads, R, W, S->W, R->W, A, W until, all executions", false, true, fill_triples},
     {"exact", "readers that count themselves once they are in; questions", false, false, fill_exact},
     {"four", "four threads that do not sleep, all executions", true, false, fill_four},
     {"interruptions", "sleeps that end for no reason or by a signal, at random", false, false,

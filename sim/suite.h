@@ -32,8 +32,9 @@ extern const struct sim_wish sim_no_wish;
 
 struct sim_suite {
     const char *name, *title;
-    bool spin;       /* of the locks that only spin; else of those whose waiters sleep */
-    bool by_request; /* only when it is named */
+    bool spin;    /* of the locks that only spin; else of those whose waiters sleep */
+    bool by_name; /* on the 8-byte lock only when that is named: it takes long, and only waiting for A differs
+                     there */
     bool (*fill)(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock);
 };
 
