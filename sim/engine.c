@@ -58,6 +58,7 @@ static struct {
     uint64_t random;
     unsigned priority[SIM_THREADS];
     const char *line; /* SIM_REPLAY: what is left of it */
+    unsigned data; /* a bit a place that was accessed as data, in whatever execution */
     bool over;
 } sim;
 
@@ -454,6 +455,11 @@ static bool races(const struct sim_event *e)
 {
     const struct sim_graph *g = sim.g;
     const struct sim_clock *hb = sim_graph_before(g, e);
+    if (e->order == SIM_PLAIN) {
+        sim.data |= 1u << e->place;
+    } else if (!(sim.data >> e->place & 1)) {
+        return false; /* only ever accessed atomically so far */
+    }
     for (unsigned t = 0; t < sim.of->threads; t++) {
         for (unsigned i = t == e->thread ? 0 : g->count[t]; i-- > hb->of[t];) {
             const struct sim_event *other = &g->e[g->of[t][i]];
@@ -571,13 +577,22 @@ static bool add_told_write(sim_id id)
     return is_consistent();
 }
 
+/* At random: what the read of the thread that was chosen may read from. */
+static struct {
+    unsigned n;
+    uint16_t at[SIM_EVENTS];
+} found;
+
 static bool add_read(struct sim_event *request)
 {
-    static uint16_t at[SIM_EVENTS];
     if (replays() && request->order != SIM_PLAIN) {
         return add_told_read(request);
     }
-    unsigned n = choices(request, at);
+    if (explores_all()) {
+        found.n = choices(request, found.at);
+    }
+    unsigned n = found.n;
+    const uint16_t *at = found.at;
     if (!n) {
         return false;
     }
@@ -685,6 +700,16 @@ static unsigned told_thread(void)
     return t;
 }
 
+/* Which of these threads has the highest priority. */
+static unsigned first_of(const unsigned *threads, unsigned n)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < n; i++) {
+        best = sim.priority[threads[i]] > sim.priority[threads[best]] ? i : best;
+    }
+    return best;
+}
+
 /* In all executions the order of threads does not matter; the first that asks is taken. At random one whose
  * read-modify-write is half done goes on, and one that could only read in vain does not. */
 static unsigned next_thread(void)
@@ -692,30 +717,24 @@ static unsigned next_thread(void)
     if (replays()) {
         return told_thread();
     }
-    unsigned can[SIM_THREADS], n = 0, best = SIM_THREADS;
-    static uint16_t at[SIM_EVENTS];
+    unsigned asks[SIM_THREADS], n = 0;
     for (unsigned t = 0; t < sim.of->threads; t++) {
-        const struct thread *me = &sim.threads[t];
-        if (me->state != ASKS) {
-            continue;
+        if (sim.threads[t].state == ASKS) {
+            asks[n++] = t;
+            if (explores_all() || sim.threads[t].request->exclusive) {
+                return t;
+            }
         }
-        if (explores_all() || me->request->exclusive) {
+    }
+    while (n) {
+        unsigned i = sim.o->mode == SIM_PCT ? first_of(asks, n) : (unsigned)draw(n), t = asks[i];
+        const struct sim_event *request = sim.threads[t].request;
+        if (request->type != SIM_READ || (found.n = choices(request, found.at))) {
             return t;
         }
-        if (me->request->type != SIM_READ || choices(me->request, at)) {
-            can[n++] = t;
-        }
+        asks[i] = asks[--n];
     }
-    if (!n) {
-        return SIM_THREADS;
-    }
-    if (sim.o->mode != SIM_PCT) {
-        return can[draw(n)];
-    }
-    for (unsigned i = 0; i < n; i++) {
-        best = best == SIM_THREADS || sim.priority[can[i]] > sim.priority[best] ? can[i] : best;
-    }
-    return best;
+    return SIM_THREADS;
 }
 
 /* ---- the end of an execution */
