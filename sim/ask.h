@@ -33,6 +33,7 @@ struct sim_own {
     uint64_t time;
     struct sim_bounds left; /* of its operation */
     uint8_t operation;
+    bool napped; /* its clock has leapt in a nap, in this operation */
 };
 struct sim_own *sim_own(void);
 

@@ -58,7 +58,7 @@ static struct {
     uint64_t random;
     unsigned priority[SIM_THREADS];
     const char *line; /* SIM_REPLAY: what is left of it */
-    unsigned data; /* a bit a place that was accessed as data, in whatever execution */
+    unsigned data;    /* a bit a place that was accessed as data, in whatever execution */
     bool over;
 } sim;
 

@@ -175,6 +175,18 @@ static void one(lock_t *l, struct self *me, unsigned op, unsigned number, const 
         ask(l, me->held);
         return;
     }
+    if (op == SIM_OP_signal) {
+        begin(op, number, bounds);
+        sim_store(SIM_SIGNAL, 1, SIM_RELAXED);
+        return;
+    }
+    if (op == SIM_OP_await) {
+        begin(op, number, bounds);
+        while (!sim_load(SIM_SIGNAL, SIM_RELAXED)) {
+            sim_pause(true);
+        }
+        return;
+    }
     if (op == SIM_OP_unlock_any) {
         if (me->held == SIM_R || me->held == SIM_W) {
             begin(op, number, bounds);

@@ -8,7 +8,7 @@ static const char *const names[SIM_OPS] = {
     SIM_OPERATIONS_(SIM_NAME_)
 #undef SIM_NAME_
         "unlock",
-    "unlock_any", "is_held"};
+    "unlock_any", "is_held", "signal", "await"};
 
 const char *sim_operation_text(unsigned op)
 {

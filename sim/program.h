@@ -64,6 +64,8 @@ enum sim_operation_name {
         SIM_OP_unlock, /* whatever is held */
     SIM_OP_unlock_any, /* the function of this name: R or W */
     SIM_OP_is_held,    /* asks the lock whether it is held as it is */
+    SIM_OP_signal,     /* tells those that await it; */
+    SIM_OP_await,      /* waits for a signal, with whatever is held */
     SIM_OPS
 };
 
@@ -85,7 +87,7 @@ void sim_program_print(const struct sim_program *p, char *text, size_t size);
 const char *sim_operation_text(unsigned op);
 
 /* The places of such a case. */
-enum { SIM_WORD, SIM_QUEUE, SIM_QUEUE_UPPER, SIM_DATA, SIM_SEEKER, SIM_SHARED, SIM_LOCK_PLACES };
+enum { SIM_WORD, SIM_QUEUE, SIM_QUEUE_UPPER, SIM_DATA, SIM_SEEKER, SIM_SHARED, SIM_SIGNAL, SIM_LOCK_PLACES };
 
 /* The kinds of lock that can be run: 4 or 8 bytes, whose waiters sleep or only spin. */
 struct sim_lock {

@@ -22,8 +22,9 @@ static const char *const kinds[] = {
 static const char *place_name(unsigned place)
 {
     static const char *const names[] = {
-        [SIM_WORD] = "word", [SIM_QUEUE] = "queue",          [SIM_QUEUE_UPPER] = "upper queue",
-        [SIM_DATA] = "data", [SIM_SEEKER] = "seeker's data", [SIM_SHARED] = "shared data"};
+        [SIM_WORD] = "word",    [SIM_QUEUE] = "queue",          [SIM_QUEUE_UPPER] = "upper queue",
+        [SIM_DATA] = "data",    [SIM_SEEKER] = "seeker's data", [SIM_SHARED] = "shared data",
+        [SIM_SIGNAL] = "signal"};
     return place < sizeof names / sizeof *names ? names[place] : "?";
 }
 

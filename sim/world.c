@@ -16,6 +16,7 @@ void sim_operation(unsigned number, const struct sim_bounds *bounds)
     struct sim_own *own = sim_own();
     own->time += own->time ? 0 : FIRST_TIME;
     own->left = *bounds;
+    own->napped = false;
     own->operation = (uint8_t)number;
 }
 
@@ -35,12 +36,20 @@ uint64_t sim_clock(void)
     return sim_own()->time;
 }
 
-/* Between two looks at something that nobody tells of. */
+/* Between two looks at something that nobody tells of. Its clock leaps once more, when it has leapt as often as it
+ * may by choice: time does not stand still for one that looks again and again, and may be all that it waits for. */
 void sim_nap(void)
 {
-    if (!leaps(sim_own())) {
-        sim_pause(!sim_own()->left.leaps);
+    struct sim_own *own = sim_own();
+    if (leaps(own)) {
+        return;
     }
+    if (!own->left.leaps && !own->napped) {
+        own->napped = true;
+        own->time += LEAP;
+        return;
+    }
+    sim_pause(!own->left.leaps);
 }
 
 static unsigned half_of(const uint32_t *half)
