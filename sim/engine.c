@@ -588,7 +588,7 @@ static bool add_read(struct sim_event *request)
     if (replays() && request->order != SIM_PLAIN) {
         return add_told_read(request);
     }
-    if (explores_all()) {
+    if (explores_all() || replays()) {
         found.n = choices(request, found.at);
     }
     unsigned n = found.n;

@@ -95,8 +95,10 @@ static void a_violation_is_told_and_replayed(void **state)
     assert_non_null(
         strstr(said.output, "again: pawl check --lock 32 --leaps 1 --sleeps 2 --interruptions 0 --replay "));
     take_replay(line, sizeof line);
+    assert_non_null(strstr(said.output, " step  word"));
     snprintf(first, sizeof first, "%s", strstr(said.output, " step  word"));
     assert_int_equal(CHECK("--lock", "32", "--replay", line, FORBIDDEN), 1);
+    assert_non_null(strstr(said.output, " step  word"));
     assert_string_equal(strstr(said.output, " step  word"), first);
 }
 
