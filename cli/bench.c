@@ -5,8 +5,8 @@
 #include "bench/lock/report_json.h"
 #include "bench/lock/report_text.h"
 #include "cli/cli.h"
+#include "cli/common.h"
 #include "load/units.h"
-#include "testbed/report_json.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -117,26 +117,12 @@ static int read_ms(unsigned *out_ms, const char *what, const char *value, uint64
     return 0;
 }
 
-/* The next of a list with commas into text; false at its end. An empty one is one, too. */
-static bool next_item(const char **list, char *text, size_t size)
-{
-    size_t len;
-
-    if (!*list) {
-        return false;
-    }
-    len = strcspn(*list, ",");
-    snprintf(text, size, "%.*s", (int)len, *list);
-    *list = (*list)[len] ? *list + len + 1 : NULL;
-    return true;
-}
-
 static int read_counts(struct arguments *a)
 {
     const char *list = a->threads;
     char item[64];
 
-    while (next_item(&list, item, sizeof item)) {
+    while (cli_next_item(&list, item, sizeof item)) {
         if (a->n_counts == BENCH_MAX_COUNTS) {
             return bad("--threads", a->threads, "at most 16 numbers");
         }
@@ -245,7 +231,7 @@ static bool names_case(const struct arguments *a, const char *name)
     const char *rest = a->cases;
     char item[BENCH_LABEL_SIZE];
 
-    while (next_item(&rest, item, sizeof item)) {
+    while (cli_next_item(&rest, item, sizeof item)) {
         item[strcspn(item, "/")] = 0;
         if (!strcmp(item, name)) {
             return true;
@@ -397,7 +383,7 @@ static int choose_points(struct bench_plan *plan, const struct arguments *a)
     char item[BENCH_LABEL_SIZE];
     size_t n;
 
-    while (next_item(&rest, item, sizeof item)) {
+    while (cli_next_item(&rest, item, sizeof item)) {
         if (add_named(plan, a, item) < 0) {
             return -1;
         }
@@ -449,7 +435,7 @@ static int choose_locks(struct bench_plan *plan, const struct arguments *a)
     char item[64];
     size_t n;
 
-    while (next_item(&rest, item, sizeof item)) {
+    while (cli_next_item(&rest, item, sizeof item)) {
         const struct bench_lock *lock = bench_lock_find(item);
 
         if (!lock) {
@@ -526,25 +512,13 @@ static void print_point(void *ctx, const struct bench_result *r, const struct be
     bench_report_point(ctx, r, p);
 }
 
-/* The report to its file, or to standard output where it is "-". */
 static int write_json(const struct arguments *a, const struct bench_result *r, struct tb_report_file *file,
                       struct tb_error *err)
 {
     struct bench_left_out out[BENCH_MAX_LEFT_OUT];
     json_t *report = bench_report_json(r, out, bench_locks_left_out(out));
-    int rc = 0;
 
-    if (!report) {
-        rc = tb_fail(err, "out of memory");
-    } else if (strcmp(a->json, "-") != 0) {
-        rc = tb_report_write(file, report, err);
-    } else if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0) {
-        fputc('\n', stdout); /* what failed is seen where standard output is flushed */
-    } else if (!ferror(stdout)) {
-        rc = tb_fail(err, "the report could not be made");
-    }
-    json_decref(report);
-    return rc;
+    return cli_write_report(report, strcmp(a->json, "-") != 0 ? file : NULL, err);
 }
 
 /* The machine, what is left out, and how long it will take. */
@@ -625,23 +599,6 @@ static int write_reports(const struct arguments *a, const struct bench_result *r
     return rc;
 }
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int signo)
-{
-    stop = signo;
-}
-
-/* What was measured when a signal comes is reported. */
-static void catch_signals(void)
-{
-    struct sigaction act = {.sa_handler = on_signal};
-
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-}
-
 static int run_plan(const struct arguments *a, const struct bench_plan *plan, struct bench_result *r,
                     struct tb_error *err)
 {
@@ -684,10 +641,10 @@ static int run(const struct arguments *a, struct tb_error *err)
         status = 2;
     } else {
         plan->progress = &progress;
-        plan->stop = &stop;
-        catch_signals();
+        plan->stop = &cli_stop;
+        cli_catch_signals();
         status = compile_plock(a, plan, err) < 0 || run_plan(a, plan, r, err) < 0;
-        status = stop ? 128 + stop : status;
+        status = cli_stop ? 128 + cli_stop : status;
     }
     if (r) {
         bench_result_free(r);

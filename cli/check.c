@@ -1,18 +1,16 @@
 /* `pawl check`: options and output; the work is sim/suite.h's. */
 #include "base/clock.h"
 #include "base/progress.h"
-#include "base/usage.h"
+#include "cli/check_mutants.h"
 #include "cli/cli.h"
+#include "cli/common.h"
 #include "load/units.h"
-#include "sim/mutants.h"
 #include "sim/report.h"
 #include "sim/suite.h"
-#include "testbed/report_json.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -284,26 +282,13 @@ static void list(void)
     }
 }
 
-/* The next of a list with commas into text; false at its end. An empty one is one, too. */
-static bool next_item(const char **rest, char *text, size_t size)
-{
-    size_t length;
-    if (!*rest) {
-        return false;
-    }
-    length = strcspn(*rest, ",");
-    snprintf(text, size, "%.*s", (int)length, *rest);
-    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
-    return true;
-}
-
 /* Which locks are asked for: a bit each. Negative: an unknown name. */
 static int read_locks(const struct arguments *a)
 {
     const char *rest = a->locks;
     char item[32];
     int wanted = a->locks ? 0 : (1 << SIM_LOCKS) - 1;
-    while (next_item(&rest, item, sizeof item)) {
+    while (cli_next_item(&rest, item, sizeof item)) {
         const struct sim_lock *l = sim_lock_find(item);
         if (!l) {
             return bad("--lock", item, "32, 64, 32_spin or 64_spin");
@@ -380,7 +365,7 @@ static int make_jobs(struct run *r)
             return -1;
         }
     }
-    while (next_item(&rest, item, sizeof item)) {
+    while (cli_next_item(&rest, item, sizeof item)) {
         const struct sim_suite *suite = sim_suite_find(item);
         if (!suite) {
             return bad("--suite", item, "names that `pawl check --list` prints");
@@ -400,21 +385,6 @@ static int make_jobs(struct run *r)
 }
 
 /* ---- running */
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int signo)
-{
-    stop = signo;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction act = {.sa_handler = on_signal};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-}
 
 static void tick(const struct sim_job *job, void *arg)
 {
@@ -522,7 +492,7 @@ static void run_job(struct run *r, struct sim_job *j)
 {
     const struct sim_failure x = {j->lock, &j->program, &r->graph, &j->result};
     bool failed, shown;
-    sim_job_run(j, &r->graph, &stop, tick, r);
+    sim_job_run(j, &r->graph, &cli_stop, tick, r);
     failed = j->result.verdict == SIM_VIOLATION;
     shown = failed || (r->a->replay && j->result.verdict != SIM_ERROR);
     r->bad += j->result.verdict != SIM_FINE;
@@ -547,37 +517,20 @@ static void run_jobs(struct run *r)
     if (r->table) {
         print_head();
     }
-    for (r->now = 0; r->now < r->jobs.n && !stop; r->now++) {
+    for (r->now = 0; r->now < r->jobs.n && !cli_stop; r->now++) {
         const struct sim_job *j = &jobs[r->now], *next = r->now + 1 < r->jobs.n ? j + 1 : NULL;
         run_job(r, &r->jobs.job[r->now]);
-        if (stop || !next || strcmp(next->suite, j->suite) != 0 || next->lock != j->lock) {
+        if (cli_stop || !next || strcmp(next->suite, j->suite) != 0 || next->lock != j->lock) {
             report_suite(r, r->now);
         }
     }
     base_progress_clear(&r->progress);
 }
 
-/* Takes the report. */
-static int write_report(json_t *report, bool table, struct tb_report_file *file, struct tb_error *err)
-{
-    int rc = 0;
-    if (!report) {
-        rc = tb_fail(err, "out of memory");
-    } else if (table) {
-        rc = tb_report_write(file, report, err);
-    } else if (json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0) {
-        fputc('\n', stdout); /* what failed is seen where standard output is flushed */
-    } else if (!ferror(stdout)) {
-        rc = tb_fail(err, "the report could not be made");
-    }
-    json_decref(report);
-    return rc;
-}
-
 static json_t *report_json(const struct run *r)
 {
     return json_pack("{s:s, s:s, s:b, s:i, s:O}", "pawl", PAWL_VERSION, "command", "check", "interrupted",
-                     stop != 0, "violations", (int)r->bad, "cases", r->cases);
+                     cli_stop != 0, "violations", (int)r->bad, "cases", r->cases);
 }
 
 static int run(struct run *r, struct tb_error *err)
@@ -593,10 +546,10 @@ static int run(struct run *r, struct tb_error *err)
     if (a->json && r->table && tb_report_open(&file, a->json, err) < 0) {
         return -1;
     }
-    catch_signals();
+    cli_catch_signals();
     base_progress_start(&r->progress, STDERR_FILENO);
     run_jobs(r);
-    if (a->json && write_report(report_json(r), r->table, &file, err) < 0) {
+    if (a->json && cli_write_report(report_json(r), r->table ? &file : NULL, err) < 0) {
         rc = -1;
     }
     tb_report_close(&file);
@@ -608,106 +561,6 @@ static int run(struct run *r, struct tb_error *err)
         rc = tb_fail(err, "the results could not be written to standard output: %s", strerror(errno));
     }
     return rc;
-}
-
-/* ---- mutants */
-
-#define MUTANT_SECONDS    300
-#define MUTANT_EXECUTIONS 2000
-
-static const char *const mutations[] = {"weaker order", "no wake-up", "no mark"};
-static const char *const fates[] = {"not run", "killed", "survived", "does not compile"};
-
-struct mutation_run {
-    struct sim_mutants mutants;
-    struct base_progress progress;
-    size_t done;
-    bool table, verbose;
-};
-
-static void print_mutant(const struct sim_mutant *x)
-{
-    printf("%-9s %-12s %s:%u:%u  %s -> %s%s%s\n", fates[x->fate], mutations[x->mutation], x->file, x->line,
-           x->column, x->from, x->to, *x->by ? "\n          by " : "", x->by);
-}
-
-static void mutant_told(const struct sim_mutant *x, void *arg)
-{
-    struct mutation_run *r = arg;
-    char what[100];
-    r->done++;
-    if (r->table && (r->verbose || x->fate != SIM_KILLED)) {
-        base_progress_clear(&r->progress);
-        print_mutant(x);
-        fflush(stdout);
-    }
-    snprintf(what, sizeof what, "%s:%u %s", x->file, x->line, fates[x->fate]);
-    base_progress_show(&r->progress, (double)r->done / (double)r->mutants.n, -1, what);
-}
-
-static json_t *mutants_json(const struct sim_mutants *m)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < m->n; i++) {
-        const struct sim_mutant *x = &m->mutant[i];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:f}", "file", x->file,
-                                        "line", (int)x->line, "column", (int)x->column, "mutation",
-                                        mutations[x->mutation], "from", x->from, "to", x->to, "fate",
-                                        fates[x->fate], "by", x->by, "seconds", x->seconds));
-    }
-    return json_pack("{s:s, s:s, s:b, s:o}", "pawl", PAWL_VERSION, "command", "check --mutants",
-                     "interrupted", stop != 0, "mutants", list);
-}
-
-static void sum_up(const struct sim_mutants *m)
-{
-    size_t n[4] = {0};
-    for (size_t i = 0; i < m->n; i++) {
-        n[m->mutant[i].fate]++;
-    }
-    printf("%zu mutants: %zu killed, %zu survived, %zu do not compile, %zu not run\n", m->n, n[SIM_KILLED],
-           n[SIM_SURVIVED], n[SIM_NO_COMPILE], n[SIM_NOT_RUN]);
-}
-
-static int run_mutants(const struct arguments *a, struct tb_error *err)
-{
-    static struct mutation_run r;
-    struct tb_report_file file = {.fd = -1};
-    char error[1500];
-    double cores = base_cores(getpid());
-    uint64_t executions = a->wish.executions == UINT64_MAX ? MUTANT_EXECUTIONS : a->wish.executions;
-    int rc;
-    r.table = !a->json || strcmp(a->json, "-") != 0;
-    r.verbose = a->verbose;
-    if (sim_mutants_find(&r.mutants, a->source ? a->source : ".", error, sizeof error) < 0) {
-        tb_fail(err, "%s; expected Pawl's sources in --source DIR", error);
-        return 2;
-    }
-    if (a->json && r.table && tb_report_open(&file, a->json, err) < 0) {
-        sim_mutants_free(&r.mutants);
-        return 1;
-    }
-    catch_signals();
-    base_progress_start(&r.progress, STDERR_FILENO);
-    rc = sim_mutants_run(&r.mutants,
-                         a->at_once   ? a->at_once
-                         : cores >= 1 ? (unsigned)cores
-                                      : 1,
-                         MUTANT_SECONDS, executions, &stop, mutant_told, &r, error, sizeof error);
-    base_progress_clear(&r.progress);
-    if (rc < 0) {
-        tb_fail(err, "%s", error);
-    }
-    if (a->json) {
-        rc = write_report(mutants_json(&r.mutants), r.table, &file, err) < 0 ? -1 : rc;
-    }
-    tb_report_close(&file);
-    if (r.table) {
-        sum_up(&r.mutants);
-    }
-    sim_mutants_free(&r.mutants);
-    return rc < 0 || fflush(stdout) || ferror(stdout) ? 1 : stop ? 128 + stop : 0;
 }
 
 int cli_check(int argc, char **argv)
@@ -724,7 +577,8 @@ int cli_check(int argc, char **argv)
         return fflush(stdout) || ferror(stdout);
     }
     if (a.mutants) {
-        status = run_mutants(&a, &err);
+        status = check_mutants(
+            &(struct check_mutants){a.source, a.json, a.at_once, a.wish.executions, a.verbose}, &err);
         if (err.text[0]) {
             fprintf(stderr, "pawl check: %s\n", err.text);
         }
@@ -738,7 +592,7 @@ int cli_check(int argc, char **argv)
     r->a = &a;
     if (make_jobs(r) == 0) {
         status = run(r, &err) < 0 || r->bad;
-        status = stop ? 128 + stop : status;
+        status = cli_stop ? 128 + cli_stop : status;
     }
     if (err.text[0]) {
         fprintf(stderr, "pawl check: %s\n", err.text);
