@@ -36,8 +36,9 @@ uint64_t sim_clock(void)
     return sim_own()->time;
 }
 
-/* Between two looks at something that nobody tells of. Its clock leaps once more, when it has leapt as often as it
- * may by choice: time does not stand still for one that looks again and again, and may be all that it waits for. */
+/* Between two looks at something that nobody tells of. Its clock leaps once more, when it has leapt as often
+ * as it may by choice: time does not stand still for one that looks again and again, and may be all that it
+ * waits for. */
 void sim_nap(void)
 {
     struct sim_own *own = sim_own();
