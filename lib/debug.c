@@ -173,10 +173,27 @@ static void check_order(struct lib_thread *t, const void *lock, unsigned op, uin
     end(&m, "threads that do both at once wait for each other for ever: choose one order, or use a trylock");
 }
 
+/* Waits for as long as it takes, perhaps. */
+static bool may_stay(unsigned op)
+{
+    return lib_op_how(op) == PAWL_HOW_LOCK || lib_op_how(op) == PAWL_HOW_CLAIM;
+}
+
+/* Whether a thread that holds `own` would wait for itself. A claim fails at once beside what is no reader,
+ * but for join's, which waits for everybody, and atomic's beside join. */
+static bool waits_for_itself(const struct lib_hold *own, unsigned op)
+{
+    if (lib_op_how(op) == PAWL_HOW_CLAIM) {
+        return own->state == PAWL_STATE_READ || lib_op_state(op) == PAWL_STATE_JOIN ||
+               (own->state == PAWL_STATE_JOIN && lib_op_state(op) == PAWL_STATE_ATOMIC);
+    }
+    return lib_op_how(op) == PAWL_HOW_LOCK;
+}
+
 void pawl_lib_check_ask(struct lib_thread *t, const void *lock, unsigned op, uint32_t site)
 {
     const struct lib_hold *own = pawl_lib_held(t, lock, PAWL_STATES);
-    if (own && (own->mode & PAWL_WATCH_DEBUG) && lib_op_how(op) == PAWL_HOW_LOCK) {
+    if (own && (own->mode & PAWL_WATCH_DEBUG) && waits_for_itself(own, op)) {
         struct message m;
         char doing[64];
         say_ask(doing, sizeof doing, op);
@@ -184,7 +201,7 @@ void pawl_lib_check_ask(struct lib_thread *t, const void *lock, unsigned op, uin
         say_hold(&m, own);
         end(&m, "locks are not recursive: give it back first, use a transition, or a trylock");
     }
-    if (lib_op_how(op) == PAWL_HOW_LOCK && t->depth) {
+    if (may_stay(op) && t->depth) {
         check_order(t, lock, op, site);
     }
     pawl_lib_goes_in(t, lock, lib_op_state(op), site);
@@ -199,7 +216,7 @@ void pawl_lib_check_turn(struct lib_thread *t, const void *lock, unsigned op, ui
         }
         return;
     }
-    if (lib_op_how(op) == PAWL_HOW_LOCK) {
+    if (may_stay(op)) {
         check_order(t, lock, op, site);
     }
 }

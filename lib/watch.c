@@ -187,8 +187,9 @@ uint64_t pawl_watch_turns_(const void *lock, unsigned op, struct pawl_site *s)
 
 static void count_turn(struct lib_cell *c, unsigned op, lib_event who, uint64_t start, uint64_t now, bool ok)
 {
-    bool waited =
-        (lib_op_how(op) == PAWL_HOW_LOCK || lib_op_how(op) == PAWL_HOW_UNTIL) && now - start >= WAIT_NS;
+    const unsigned how = lib_op_how(op);
+    bool may_wait = how == PAWL_HOW_LOCK || how == PAWL_HOW_UNTIL || (how == PAWL_HOW_CLAIM && ok);
+    bool waited = may_wait && now - start >= WAIT_NS;
     if (waited) {
         pawl_lib_count_wait(c, now - start);
     }
@@ -246,7 +247,7 @@ void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site *s, uint
         if (h && class_ != LIB_NO_CLASS) {
             h->class_ = class_;
         }
-    } else if (h && checks(op) && lib_op_how(op) == PAWL_HOW_UNTIL) {
+    } else if (h && checks(op) && lib_op_how(op) != PAWL_HOW_TRY) {
         pawl_lib_goes_out(lock, h->inside);
         h->inside = 0;
         change_family(t, lock, h, h->state, site);

@@ -25,9 +25,10 @@
 #define PAWL_INLINE   static inline __attribute__((always_inline, unused))
 #define PAWL_NOINLINE static __attribute__((noinline, cold, unused))
 
-/* Words as the operations see them: the compatibility header lays locks over integers and pointers. */
+/* Words as the operations see them: the compatibility header lays locks over integers and pointers. (A
+ * uint64_t of 32-bit x86 need not be aligned to more than 4 bytes; a word must be.) */
 typedef uint32_t __attribute__((may_alias)) pawl_word32_t;
-typedef uint64_t __attribute__((may_alias)) pawl_word64_t;
+typedef uint64_t __attribute__((may_alias, aligned(8))) pawl_word64_t;
 
 #ifdef PAWL_BACKEND_HEADER
 #    include PAWL_BACKEND_HEADER

@@ -28,7 +28,7 @@ typedef struct {
 } pawl_lock_t;
 
 typedef struct {
-    uint64_t word __attribute__((aligned(8)));
+    pawl_word64_t word; /* aligned to 8 bytes everywhere */
 } pawl_lock64_t;
 
 /* clang-format off */
@@ -108,6 +108,11 @@ PAWL_GENERIC_(bool, pawl_join_trylock)
 PAWL_GENERIC_(bool, pawl_read_try_to_seek)
 PAWL_GENERIC_(bool, pawl_read_try_to_write)
 PAWL_GENERIC_(bool, pawl_read_try_to_atomic)
+PAWL_GENERIC_(bool, pawl_write_claim)
+PAWL_GENERIC_(bool, pawl_atomic_claim)
+PAWL_GENERIC_(bool, pawl_join_claim)
+PAWL_GENERIC_(bool, pawl_read_claim_write)
+PAWL_GENERIC_(bool, pawl_read_claim_atomic)
 PAWL_GENERIC_UNTIL_(pawl_read_lock_until)
 PAWL_GENERIC_UNTIL_(pawl_seek_lock_until)
 PAWL_GENERIC_UNTIL_(pawl_write_lock_until)
@@ -156,6 +161,11 @@ PAWL_GENERIC_ASK_(pawl_last_writer)
 #    define pawl_read_try_to_seek(l)              PAWL_GENERIC_(pawl_read_try_to_seek, l)(l)
 #    define pawl_read_try_to_write(l)             PAWL_GENERIC_(pawl_read_try_to_write, l)(l)
 #    define pawl_read_try_to_atomic(l)            PAWL_GENERIC_(pawl_read_try_to_atomic, l)(l)
+#    define pawl_write_claim(l)                   PAWL_GENERIC_(pawl_write_claim, l)(l)
+#    define pawl_atomic_claim(l)                  PAWL_GENERIC_(pawl_atomic_claim, l)(l)
+#    define pawl_join_claim(l)                    PAWL_GENERIC_(pawl_join_claim, l)(l)
+#    define pawl_read_claim_write(l)              PAWL_GENERIC_(pawl_read_claim_write, l)(l)
+#    define pawl_read_claim_atomic(l)             PAWL_GENERIC_(pawl_read_claim_atomic, l)(l)
 #    define pawl_read_lock_until(l, deadline)     PAWL_GENERIC_(pawl_read_lock_until, l)(l, deadline)
 #    define pawl_seek_lock_until(l, deadline)     PAWL_GENERIC_(pawl_seek_lock_until, l)(l, deadline)
 #    define pawl_write_lock_until(l, deadline)    PAWL_GENERIC_(pawl_write_lock_until, l)(l, deadline)

@@ -346,13 +346,15 @@ PAWL_WAITING int PAWL_F(wait_phase)(PAWL_WT *word, enum pawl_phase_ phase, uint6
 {
     struct pawl_backoff b;
     pawl_backoff_init(&b);
+    bool spins = true;
     uint64_t nap = PAWL_NAP_MIN;
     int r;
     while (!(r = PAWL_F(reached_)(PAWL_A(load_acquire)(word), phase)) && !pawl_passed_(deadline)) {
-        if (pawl_backoff_step(&b)) {
+        if (spins && pawl_backoff_step(&b)) {
             continue;
         }
 #ifndef PAWL_DISABLE_PARK
+        spins = false; /* one look after each nap: the CPU is for others */
         pawl_sleep_until(pawl_earlier_(pawl_clock_ns() + nap, deadline));
         nap = nap * 2 < PAWL_TURN_NS ? nap * 2 : PAWL_TURN_NS;
 #else

@@ -319,6 +319,24 @@ PAWL_INLINE void pl_lorw_unlock(unsigned long *lock)
     PAWL_PL_LORW_(pawl_pl_unlock_any, lock);
 }
 
+/* They are functions, as in plock; in C, where a pointer to another type is only a warning, these see to it
+ * that a lock of another size is an error, too. (A `void *` says nothing of the size, and is taken.) */
+#ifndef __cplusplus
+#    define PAWL_PL_LONG_(name, lock)                                                                       \
+        __builtin_choose_expr(__extension__ sizeof(struct {                                                 \
+                                  _Static_assert(__builtin_types_compatible_p(__typeof__(*(lock)), void) || \
+                                                     sizeof(*(lock)) == sizeof(long),                       \
+                                                 name ": a lock has the size of a long");                   \
+                                  char checked;                                                             \
+                              }) == 1,                                                                      \
+                              (lock), (lock))
+#    define pl_lorw_rdlock(lock)   pl_lorw_rdlock(PAWL_PL_LONG_("pl_lorw_rdlock", lock))
+#    define pl_lorw_wrlock(lock)   pl_lorw_wrlock(PAWL_PL_LONG_("pl_lorw_wrlock", lock))
+#    define pl_lorw_rdunlock(lock) pl_lorw_rdunlock(PAWL_PL_LONG_("pl_lorw_rdunlock", lock))
+#    define pl_lorw_wrunlock(lock) pl_lorw_wrunlock(PAWL_PL_LONG_("pl_lorw_wrunlock", lock))
+#    define pl_lorw_unlock(lock)   pl_lorw_unlock(PAWL_PL_LONG_("pl_lorw_unlock", lock))
+#endif
+
 #ifndef __cplusplus
 #    pragma GCC diagnostic pop
 #endif

@@ -23,6 +23,7 @@
 #define PAWL_HOW_UNTIL   1u /* waits until a deadline */
 #define PAWL_HOW_TRY     2u
 #define PAWL_HOW_SURE    3u /* neither waits nor fails */
+#define PAWL_HOW_CLAIM   4u /* fails at once, or waits for as long as it takes */
 
 #define PAWL_WATCH_STATS 1u
 #define PAWL_WATCH_DEBUG 2u
@@ -101,6 +102,25 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
         return true;                                                                    \
     }
 
+#define PAWL_WATCH_CLAIM_(name, STATE, type, bits)                                   \
+    PAWL_WATCH_FN_ bool name##_claim_watched_##bits(type *l, struct pawl_site *site) \
+    {                                                                                \
+        const unsigned op = PAWL_OP_(STATE, STATE, PAWL_HOW_CLAIM);                  \
+        uint64_t since = 0;                                                          \
+        if (PAWL_WATCH_MODE & PAWL_WATCH_DEBUG) {                                    \
+            pawl_watch_asks_(l, op, site);                                           \
+        }                                                                            \
+        if (!name##_trylock_##bits(l)) {                                             \
+            since = pawl_clock_ns();                                                 \
+            if (!name##_claim_##bits(l)) {                                           \
+                pawl_watch_missed_(l, op, site, 0);                                  \
+                return false;                                                        \
+            }                                                                        \
+        }                                                                            \
+        pawl_watch_took_(l, op, site, since);                                        \
+        return true;                                                                 \
+    }
+
 #define PAWL_WATCH_UNLOCK_(name, STATE, type, bits)                                   \
     PAWL_WATCH_FN_ void name##_unlock_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                                 \
@@ -117,10 +137,10 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
         pawl_watch_turned_(l, op, site, start, true);                          \
     }
 
-#define PAWL_WATCH_TURN_TRY_(name, FROM, TO, type, bits)                       \
+#define PAWL_WATCH_TURN_TRY_(name, FROM, TO, how, type, bits)                  \
     PAWL_WATCH_FN_ bool name##_watched_##bits(type *l, struct pawl_site *site) \
     {                                                                          \
-        const unsigned op = PAWL_OP_(TO, FROM, PAWL_HOW_TRY);                  \
+        const unsigned op = PAWL_OP_(TO, FROM, how);                           \
         const uint64_t start = pawl_watch_turns_(l, op, site);                 \
         const bool ok = name##_##bits(l);                                      \
         pawl_watch_turned_(l, op, site, start, ok);                            \
@@ -138,37 +158,46 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
     }
 
 /* Every operation of the locks, one a line. A transition whose kind is LOCK may wait. */
-#define PAWL_WATCH_ALL_(type, bits)                                                                        \
-    PAWL_WATCH_LOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                               \
-    PAWL_WATCH_LOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                               \
-    PAWL_WATCH_LOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                             \
-    PAWL_WATCH_LOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                           \
-    PAWL_WATCH_LOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                               \
-    PAWL_WATCH_UNTIL_(pawl_read, PAWL_STATE_READ, type, bits)                                              \
-    PAWL_WATCH_UNTIL_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                              \
-    PAWL_WATCH_UNTIL_(pawl_write, PAWL_STATE_WRITE, type, bits)                                            \
-    PAWL_WATCH_UNTIL_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                          \
-    PAWL_WATCH_UNTIL_(pawl_join, PAWL_STATE_JOIN, type, bits)                                              \
-    PAWL_WATCH_UNLOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                             \
-    PAWL_WATCH_UNLOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                             \
-    PAWL_WATCH_UNLOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                           \
-    PAWL_WATCH_UNLOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                         \
-    PAWL_WATCH_UNLOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                             \
-    PAWL_WATCH_UNLOCK_(pawl_claim, PAWL_STATE_CLAIM, type, bits)                                           \
-    PAWL_WATCH_TURN_(pawl_seek_to_write, PAWL_STATE_SEEK, PAWL_STATE_WRITE, PAWL_HOW_LOCK, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_write_to_seek, PAWL_STATE_WRITE, PAWL_STATE_SEEK, PAWL_HOW_SURE, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_write_to_read, PAWL_STATE_WRITE, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_seek_to_read, PAWL_STATE_SEEK, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_read_to_join, PAWL_STATE_READ, PAWL_STATE_JOIN, PAWL_HOW_LOCK, type, bits)       \
-    PAWL_WATCH_TURN_(pawl_read_to_claim, PAWL_STATE_READ, PAWL_STATE_CLAIM, PAWL_HOW_LOCK, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_join_to_claim, PAWL_STATE_JOIN, PAWL_STATE_CLAIM, PAWL_HOW_SURE, type, bits)     \
-    PAWL_WATCH_TURN_(pawl_claim_to_atomic, PAWL_STATE_CLAIM, PAWL_STATE_ATOMIC, PAWL_HOW_LOCK, type, bits) \
-    PAWL_WATCH_TURN_(pawl_atomic_to_read, PAWL_STATE_ATOMIC, PAWL_STATE_READ, PAWL_HOW_LOCK, type, bits)   \
-    PAWL_WATCH_TURN_(pawl_atomic_to_join, PAWL_STATE_ATOMIC, PAWL_STATE_JOIN, PAWL_HOW_SURE, type, bits)   \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_seek, PAWL_STATE_READ, PAWL_STATE_SEEK, type, bits)              \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_write, PAWL_STATE_READ, PAWL_STATE_WRITE, type, bits)            \
-    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_atomic, PAWL_STATE_READ, PAWL_STATE_ATOMIC, type, bits)          \
-    PAWL_WATCH_TURN_UNTIL_(pawl_seek_to_write_until, PAWL_STATE_SEEK, PAWL_STATE_WRITE, type, bits)        \
+#define PAWL_WATCH_ALL_(type, bits)                                                                         \
+    PAWL_WATCH_LOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                                \
+    PAWL_WATCH_LOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                                \
+    PAWL_WATCH_LOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                              \
+    PAWL_WATCH_LOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                            \
+    PAWL_WATCH_LOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                                \
+    PAWL_WATCH_UNTIL_(pawl_read, PAWL_STATE_READ, type, bits)                                               \
+    PAWL_WATCH_UNTIL_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                               \
+    PAWL_WATCH_UNTIL_(pawl_write, PAWL_STATE_WRITE, type, bits)                                             \
+    PAWL_WATCH_UNTIL_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                           \
+    PAWL_WATCH_UNTIL_(pawl_join, PAWL_STATE_JOIN, type, bits)                                               \
+    PAWL_WATCH_CLAIM_(pawl_write, PAWL_STATE_WRITE, type, bits)                                             \
+    PAWL_WATCH_CLAIM_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                           \
+    PAWL_WATCH_CLAIM_(pawl_join, PAWL_STATE_JOIN, type, bits)                                               \
+    PAWL_WATCH_UNLOCK_(pawl_read, PAWL_STATE_READ, type, bits)                                              \
+    PAWL_WATCH_UNLOCK_(pawl_seek, PAWL_STATE_SEEK, type, bits)                                              \
+    PAWL_WATCH_UNLOCK_(pawl_write, PAWL_STATE_WRITE, type, bits)                                            \
+    PAWL_WATCH_UNLOCK_(pawl_atomic, PAWL_STATE_ATOMIC, type, bits)                                          \
+    PAWL_WATCH_UNLOCK_(pawl_join, PAWL_STATE_JOIN, type, bits)                                              \
+    PAWL_WATCH_UNLOCK_(pawl_claim, PAWL_STATE_CLAIM, type, bits)                                            \
+    PAWL_WATCH_TURN_(pawl_seek_to_write, PAWL_STATE_SEEK, PAWL_STATE_WRITE, PAWL_HOW_LOCK, type, bits)      \
+    PAWL_WATCH_TURN_(pawl_write_to_seek, PAWL_STATE_WRITE, PAWL_STATE_SEEK, PAWL_HOW_SURE, type, bits)      \
+    PAWL_WATCH_TURN_(pawl_write_to_read, PAWL_STATE_WRITE, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)      \
+    PAWL_WATCH_TURN_(pawl_seek_to_read, PAWL_STATE_SEEK, PAWL_STATE_READ, PAWL_HOW_SURE, type, bits)        \
+    PAWL_WATCH_TURN_(pawl_read_to_join, PAWL_STATE_READ, PAWL_STATE_JOIN, PAWL_HOW_LOCK, type, bits)        \
+    PAWL_WATCH_TURN_(pawl_read_to_claim, PAWL_STATE_READ, PAWL_STATE_CLAIM, PAWL_HOW_LOCK, type, bits)      \
+    PAWL_WATCH_TURN_(pawl_join_to_claim, PAWL_STATE_JOIN, PAWL_STATE_CLAIM, PAWL_HOW_SURE, type, bits)      \
+    PAWL_WATCH_TURN_(pawl_claim_to_atomic, PAWL_STATE_CLAIM, PAWL_STATE_ATOMIC, PAWL_HOW_LOCK, type, bits)  \
+    PAWL_WATCH_TURN_(pawl_atomic_to_read, PAWL_STATE_ATOMIC, PAWL_STATE_READ, PAWL_HOW_LOCK, type, bits)    \
+    PAWL_WATCH_TURN_(pawl_atomic_to_join, PAWL_STATE_ATOMIC, PAWL_STATE_JOIN, PAWL_HOW_SURE, type, bits)    \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_seek, PAWL_STATE_READ, PAWL_STATE_SEEK, PAWL_HOW_TRY, type, bits) \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_write, PAWL_STATE_READ, PAWL_STATE_WRITE, PAWL_HOW_TRY, type,     \
+                         bits)                                                                              \
+    PAWL_WATCH_TURN_TRY_(pawl_read_try_to_atomic, PAWL_STATE_READ, PAWL_STATE_ATOMIC, PAWL_HOW_TRY, type,   \
+                         bits)                                                                              \
+    PAWL_WATCH_TURN_TRY_(pawl_read_claim_write, PAWL_STATE_READ, PAWL_STATE_WRITE, PAWL_HOW_CLAIM, type,    \
+                         bits)                                                                              \
+    PAWL_WATCH_TURN_TRY_(pawl_read_claim_atomic, PAWL_STATE_READ, PAWL_STATE_ATOMIC, PAWL_HOW_CLAIM, type,  \
+                         bits)                                                                              \
+    PAWL_WATCH_TURN_UNTIL_(pawl_seek_to_write_until, PAWL_STATE_SEEK, PAWL_STATE_WRITE, type, bits)         \
     PAWL_WATCH_TURN_UNTIL_(pawl_read_to_write_until, PAWL_STATE_READ, PAWL_STATE_WRITE, type, bits)
 
 PAWL_WATCH_ALL_(pawl_lock_t, 32)
@@ -228,6 +257,11 @@ PAWL_WATCHED_1_(void, pawl_atomic_to_join)
 PAWL_WATCHED_1_(bool, pawl_read_try_to_seek)
 PAWL_WATCHED_1_(bool, pawl_read_try_to_write)
 PAWL_WATCHED_1_(bool, pawl_read_try_to_atomic)
+PAWL_WATCHED_1_(bool, pawl_write_claim)
+PAWL_WATCHED_1_(bool, pawl_atomic_claim)
+PAWL_WATCHED_1_(bool, pawl_join_claim)
+PAWL_WATCHED_1_(bool, pawl_read_claim_write)
+PAWL_WATCHED_1_(bool, pawl_read_claim_atomic)
 PAWL_WATCHED_2_(pawl_seek_to_write_until)
 PAWL_WATCHED_2_(pawl_read_to_write_until)
 #    define PAWL_WATCHED_(name, l)                 name##_watched_((l), PAWL_SITE_)
@@ -306,6 +340,16 @@ PAWL_WATCHED_2_(pawl_read_to_write_until)
 #define pawl_read_try_to_write(l) PAWL_WATCHED_(pawl_read_try_to_write, l)
 #undef pawl_read_try_to_atomic
 #define pawl_read_try_to_atomic(l) PAWL_WATCHED_(pawl_read_try_to_atomic, l)
+#undef pawl_write_claim
+#define pawl_write_claim(l) PAWL_WATCHED_(pawl_write_claim, l)
+#undef pawl_atomic_claim
+#define pawl_atomic_claim(l) PAWL_WATCHED_(pawl_atomic_claim, l)
+#undef pawl_join_claim
+#define pawl_join_claim(l) PAWL_WATCHED_(pawl_join_claim, l)
+#undef pawl_read_claim_write
+#define pawl_read_claim_write(l) PAWL_WATCHED_(pawl_read_claim_write, l)
+#undef pawl_read_claim_atomic
+#define pawl_read_claim_atomic(l) PAWL_WATCHED_(pawl_read_claim_atomic, l)
 #undef pawl_seek_to_write_until
 #define pawl_seek_to_write_until(l, deadline) PAWL_WATCHED_UNTIL_(pawl_seek_to_write_until, l, deadline)
 #undef pawl_read_to_write_until

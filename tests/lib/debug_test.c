@@ -186,12 +186,22 @@ ASKS_TWICE(read_then_read, read, read)
 ASKS_TWICE(read_then_write, read, write)
 ASKS_TWICE(seek_then_write, seek, write)
 ASKS_TWICE(atomic_then_read, atomic, read)
+#define CLAIMS_TOO(name, one, other)           \
+    static void name(void)                     \
+    {                                          \
+        FIRST_HERE, pawl_##one##_lock(&b);     \
+        SECOND_HERE, pawl_##other##_claim(&b); \
+    }
+CLAIMS_TOO(read_then_write_claim, read, write)
+CLAIMS_TOO(read_then_atomic_claim, read, atomic)
+CLAIMS_TOO(join_then_join_claim, join, join)
 
 static void a_thread_that_would_wait_for_itself_is_caught(void **state)
 {
     (void)state;
-    void (*const all[])(void) = {write_then_write, write_then_read, read_then_read,
-                                 read_then_write,  seek_then_write, atomic_then_read};
+    void (*const all[])(void) = {write_then_write,      write_then_read,        read_then_read,
+                                 read_then_write,       seek_then_write,        atomic_then_read,
+                                 read_then_write_claim, read_then_atomic_claim, join_then_join_claim};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char address[64];
         snprintf(address, sizeof address, "the lock at %p", (void *)&b);
@@ -286,6 +296,29 @@ static void goes_through_all_states(void)
         abort();
     }
     pawl_write_unlock(&a);
+    if (pawl_write_claim(&a)) {
+        pawl_assert_write_held(&a);
+        if (pawl_write_claim(&a) || pawl_atomic_claim(&a)) { /* fail at once: no deadlock */
+            abort();
+        }
+        pawl_write_to_read(&a);
+        if (!pawl_read_claim_atomic(&a)) {
+            abort();
+        }
+        pawl_assert_atomic_held(&a);
+        pawl_atomic_unlock(&a);
+        pawl_read_lock(&a);
+        if (!pawl_read_claim_write(&a)) {
+            abort();
+        }
+        pawl_write_unlock(&a);
+    }
+    if (pawl_atomic_claim(&a)) {
+        pawl_atomic_unlock(&a);
+    }
+    if (pawl_join_claim(&a)) {
+        pawl_join_unlock(&a);
+    }
     pawl_join_lock(&a); /* nothing of those above is left over */
     pawl_join_unlock(&a);
 }
@@ -318,12 +351,22 @@ static void tries_to_upgrade_what_it_does_not_hold(void)
     }
 }
 
+static void claims_from_what_it_does_not_hold(void)
+{
+    pawl_lock_name(&a, "alpha");
+    FIRST_HERE, pawl_seek_lock(&a);
+    if (SECOND_HERE, pawl_read_claim_write(&a)) {
+        abort();
+    }
+}
+
 static void misuse_of_join_claim_and_upgrades_is_caught(void **state)
 {
     (void)state;
     assert_fault(unlocks_join_as_claim, "unlock of a state that is not the one held", "\"alpha\"");
     assert_says("for join, taken at");
     assert_fault(claims_without_joining, "transition from a state that is not held", "\"alpha\"");
+    assert_fault(claims_from_what_it_does_not_hold, "transition from a state that is not held", "\"alpha\"");
     assert_fault(tries_to_upgrade_what_it_does_not_hold, "transition from a state that is not held",
                  "\"alpha\"");
 }

@@ -30,8 +30,17 @@ int NAME1(PART)(pawl_lock_t *a, pawl_lock64_t *b)
     ALL(a);
     ALL(b);
 #define TRY(l, kind) (pawl_##kind##_trylock(l) ? (pawl_##kind##_unlock(l), 1) : 0)
-    got += TRY(a, read) + TRY(a, seek) + TRY(a, write) + TRY(a, atomic);
-    got += TRY(b, read) + TRY(b, seek) + TRY(b, write) + TRY(b, atomic);
+#define TRIES(l) got += TRY(l, read), got += TRY(l, seek), got += TRY(l, write), got += TRY(l, atomic)
+    TRIES(a);
+    TRIES(b);
+#define CLAIM(l, kind) (pawl_##kind##_claim(l) ? (pawl_##kind##_unlock(l), 1) : 0)
+#define CLAIM_FROM_READ(l, kind) \
+    (pawl_read_lock(l), pawl_read_claim_##kind(l) ? (pawl_##kind##_unlock(l), 1) : 0)
+#define CLAIMS(l) \
+    got += CLAIM(l, write), got += CLAIM(l, atomic), got += CLAIM(l, join), got += CLAIM_FROM_READ(l, write), \
+        got += CLAIM_FROM_READ(l, atomic)
+    CLAIMS(a);
+    CLAIMS(b);
     pawl_lock_name(a, "a");
     pawl_lock_name_range(b, sizeof *b, "b");
     pawl_assert_not_held(a);
@@ -48,16 +57,30 @@ int main(void)
 {
     pawl_lock_t a = PAWL_LOCK_INIT;
     pawl_lock64_t b = PAWL_LOCK64_INIT;
-    return use_c_1(&a, &b) == 8 && use_c_2(&a, &b) == 8 && a.word == 0 && b.word == 0 ? 0 : 1;
+    return use_c_1(&a, &b) == 18 && use_c_2(&a, &b) == 18 && a.word == 0 && b.word == 0 ? 0 : 1;
 }
 EOF
 
+# 32 bits: the C library's headers for it may not be installed; those for 64 bits do, with an empty list of stubs.
+mkdir -p "$dir/stubs/gnu"
+: >"$dir/stubs/gnu/stubs-32.h"
+in_32_bits="-m32 -isystem $dir/stubs -isystem /usr/include/$(gcc -print-multiarch 2>/dev/null || echo x86_64-linux-gnu)"
+echo 'int x;' >"$dir/empty.c"
+
 tried=0
-compile() { # COMPILER STANDARD FILE: with every switch, and not optimised too
+compile() { # COMPILER STANDARD FILE: with every switch, not optimised too, and for 32 bits
     compiler=$1 std=$2
     shift 2
     have "$compiler" || return 0
     tried=$((tried + 1))
+    more=
+    "$compiler" -m32 -c -o "$dir/empty.o" "$dir/empty.c" 2>/dev/null && more=$in_32_bits
+    for switches in -O0 -O2 '-O2 -DPAWL_DISABLE_PARK' '-O2 -DPAWL_DEBUG'; do
+        [ -n "$more" ] || break
+        # shellcheck disable=SC2086
+        "$compiler" "$std" $warn $switches $more -DPART=1 -I"$include" -c -o "$dir/1.o" "$1" ||
+            fail "$compiler $std $switches, 32 bits: not clean"
+    done
     for switches in -O0 -O2 '-O2 -DPAWL_DISABLE_EBO' '-O2 -DPAWL_DISABLE_PARK' \
         '-O2 -DPAWL_DISABLE_EBO -DPAWL_DISABLE_PARK' '-O2 -DPAWL_SHARED' \
         '-O2 -DPAWL_STATS' '-O2 -DPAWL_DEBUG'; do

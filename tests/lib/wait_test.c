@@ -302,6 +302,129 @@ static void take_back(lock_t *l, enum state s)
     give(l, s);
 }
 
+/* Those who wait inside for the others of a phase have nobody to wake them: they nap. Each case: what the
+ * holder does first, what the waiter does before it waits, the wait, what each gives back. */
+static bool until_next_minute(lock_t *l)
+{
+    return pawl_join_lock_until(l, in_us(60 * 1000000));
+}
+static bool read_claim_atomic(lock_t *l)
+{
+    return LOCK_F(pawl_read_claim_atomic)(l);
+}
+static bool atomic_claim(lock_t *l)
+{
+    return LOCK_F(pawl_atomic_claim)(l);
+}
+static bool join(lock_t *l)
+{
+    pawl_join_lock(l);
+    return true;
+}
+static bool read_to_join(lock_t *l)
+{
+    pawl_read_to_join(l);
+    return true;
+}
+static bool claim_to_atomic(lock_t *l)
+{
+    pawl_claim_to_atomic(l);
+    return true;
+}
+static bool atomic_to_read(lock_t *l)
+{
+    pawl_atomic_to_read(l);
+    return true;
+}
+
+/* What is held, as the numbers the word counts: both counts are one in J and C. */
+struct phase_wait {
+    const char *what;
+    enum state held, before, after; /* of the waiter: STATES for none, C as J */
+    bool claim;                     /* both begin in C, the holder stays there */
+    bool (*wait)(lock_t *l);
+};
+
+struct phase_waiter {
+    const struct phase_wait *how;
+    lock_t lock;
+    int ready, entered;
+    uint64_t cpu_us;
+    pthread_t thread;
+};
+
+static void *phase_waiter_main(void *arg)
+{
+    struct phase_waiter *w = arg;
+    __atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
+    uint64_t cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    if (!w->how->wait(&w->lock)) {
+        abort();
+    }
+    w->cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    __atomic_store_n(&w->entered, 1, __ATOMIC_RELEASE);
+    give(&w->lock, w->how->after);
+    return NULL;
+}
+
+/* What a sleep of a millisecond, again and again, costs on this machine for so long. */
+static uint64_t naps_cost_us(uint64_t long_us)
+{
+    uint64_t cpu = clock_us(CLOCK_THREAD_CPUTIME_ID), end = clock_us(CLOCK_MONOTONIC) + long_us;
+    while (clock_us(CLOCK_MONOTONIC) < end) {
+        nap_us(1000);
+    }
+    return clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
+}
+
+static void who_waits_for_a_phase_leaves_the_cpu_to_others(void **state)
+{
+    (void)state;
+    static const struct phase_wait all[] = {
+        {"J behind R", READ, STATES, JOIN, false, join},
+        {"J until behind R", READ, STATES, JOIN, false, until_next_minute},
+        {"R->J beside R", READ, READ, JOIN, false, read_to_join},
+        {"C->A beside C", JOIN, JOIN, ATOMIC, true, claim_to_atomic},
+        {"A->R beside A", ATOMIC, ATOMIC, READ, false, atomic_to_read},
+        {"R->A claimed, beside R", READ, READ, ATOMIC, false, read_claim_atomic},
+        {"A claimed, behind R", READ, STATES, ATOMIC, false, atomic_claim},
+    };
+    enum { WAITS = sizeof all / sizeof *all, LONG_US = WAITERS_SLEEP ? 400000 : 20000 };
+    struct phase_waiter w[WAITS];
+    memset(w, 0, sizeof w);
+    for (int i = 0; i < WAITS; i++) {
+        w[i].how = &all[i];
+        if (all[i].claim) { /* two in J, one after the other, then in C */
+            pawl_read_lock(&w[i].lock);
+            arrive(&w[i].lock, JOIN);
+            pawl_read_to_claim(&w[i].lock);
+        } else {
+            take(&w[i].lock, all[i].held);
+            if (all[i].before != STATES) {
+                take(&w[i].lock, all[i].before);
+            }
+        }
+        assert_int_equal(pthread_create(&w[i].thread, NULL, phase_waiter_main, &w[i]), 0);
+        assert_true(reaches(&w[i].ready, 1));
+    }
+    uint64_t cost = naps_cost_us(LONG_US);
+    for (int i = 0; i < WAITS; i++) {
+        if (__atomic_load_n(&w[i].entered, __ATOMIC_ACQUIRE)) {
+            fail_msg("%s: did not wait", all[i].what);
+        }
+        give(&w[i].lock, all[i].held);
+        assert_true(reaches(&w[i].entered, 1));
+        pthread_join(w[i].thread, NULL);
+        if (w[i].lock.word != 0) {
+            fail_msg("%s: the word is %#llx in the end", all[i].what, (unsigned long long)w[i].lock.word);
+        }
+        if (WAITERS_SLEEP && w[i].cpu_us > 2 * cost + LONG_US / 20) {
+            fail_msg("%s: %llu us of CPU used to wait %d ms, where naps of a millisecond use %llu",
+                     all[i].what, (unsigned long long)w[i].cpu_us, LONG_US / 1000, (unsigned long long)cost);
+        }
+    }
+}
+
 static void an_atomic_misled_by_an_arriving_reader_gets_in_beside_atomic(void **state)
 {
     (void)state;
@@ -374,6 +497,7 @@ int main(void)
         cmocka_unit_test(all_who_can_share_the_lock_get_in_together),
         cmocka_unit_test(a_sleeping_crowd_is_served_to_the_last),
         cmocka_unit_test(a_wake_up_that_came_too_late_is_passed_on),
+        cmocka_unit_test(who_waits_for_a_phase_leaves_the_cpu_to_others),
         cmocka_unit_test(an_atomic_misled_by_an_arriving_reader_gets_in_beside_atomic),
         cmocka_unit_test(a_writer_draining_is_not_fooled_by_readers_that_bounce),
         cmocka_unit_test(the_word_is_initial_again_after_all_have_left),
