@@ -17,7 +17,7 @@
 
 struct arguments {
     const char *suites, *locks; /* lists with commas, or NULL */
-    const char *json, *replay, *source;
+    const char *json, *replay, *source, *sites;
     unsigned at_once;
     bool mutants, patient;
     struct sim_wish wish;
@@ -67,6 +67,7 @@ static void usage(FILE *f)
           "      --mutants            weaken each memory order of the locks' source, leave out each wake-up "
           "and each mark,\n"
           "                           one at a time, and tell which of these mutants the suites find\n"
+          "      --site FILE:LINE[:COLUMN][,...]   only the mutants there\n"
           "      --source DIR         where that source is (default: here); a C compiler is needed\n"
           "  -j, --jobs N             so many mutants at once (default: the cores there are)\n"
           "      --list               print suites, locks and operations\n"
@@ -132,6 +133,7 @@ enum {
     OPT_PATIENT,
     OPT_MUTANTS,
     OPT_SOURCE,
+    OPT_SITE,
     OPT_LIST,
     OPT_JSON
 };
@@ -150,6 +152,7 @@ static const struct option options[] = {
     {"patient", no_argument, NULL, OPT_PATIENT},
     {"mutants", no_argument, NULL, OPT_MUTANTS},
     {"source", required_argument, NULL, OPT_SOURCE},
+    {"site", required_argument, NULL, OPT_SITE},
     {"jobs", required_argument, NULL, 'j'},
     {"list", no_argument, NULL, OPT_LIST},
     {"verbose", no_argument, NULL, 'v'},
@@ -193,6 +196,9 @@ static int read_option(struct arguments *a, int option, const char *value)
     case OPT_SOURCE:
         a->source = value;
         return 0;
+    case OPT_SITE:
+        a->sites = value;
+        return 0;
     case 'j':
         return read_number(&a->at_once, "--jobs", value, 16);
     case OPT_LIST:
@@ -226,8 +232,11 @@ static int check_arguments(const struct arguments *a)
     if (a->mutants && (a->suites || a->n_programs || a->locks || a->replay || mode >= 0)) {
         return bad("--mutants", "with cases", "no suites, programs, locks or modes beside it");
     }
-    if (!a->mutants && (a->source || a->at_once)) {
-        return bad(a->source ? "--source" : "--jobs", "without --mutants", "that option, too");
+    if (!a->mutants && (a->source || a->at_once || a->sites)) {
+        return bad(a->source  ? "--source"
+                   : a->sites ? "--site"
+                              : "--jobs",
+                   "without --mutants", "that option, too");
     }
     if (a->replay && mode >= 0) {
         return bad("--replay", a->replay, "no --mode beside it");
@@ -578,7 +587,8 @@ int cli_check(int argc, char **argv)
     }
     if (a.mutants) {
         status = check_mutants(
-            &(struct check_mutants){a.source, a.json, a.at_once, a.wish.executions, a.verbose}, &err);
+            &(struct check_mutants){a.source, a.sites, a.json, a.at_once, a.wish.executions, a.verbose},
+            &err);
         if (err.text[0]) {
             fprintf(stderr, "pawl check: %s\n", err.text);
         }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct check_mutants {
-    const char *source, *json; /* as given, or NULL */
-    unsigned at_once;          /* 0: as many as there are cores */
-    uint64_t executions;       /* of each case; UINT64_MAX: as is best */
+    const char *source, *sites, *json; /* as given, or NULL */
+    unsigned at_once;                  /* 0: as many as there are cores */
+    uint64_t executions;               /* of each case; UINT64_MAX: as is best */
     bool verbose;
 };
 

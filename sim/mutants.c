@@ -145,13 +145,17 @@ static bool find_in(struct sim_mutants *m, const char *file, const struct text *
     for (size_t i = 0; i < t->n; i++) {
         for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
             size_t length = found_here(&rules[r], t->bytes, i);
-            struct sim_mutant x = {file, line, column,      i,  length, rules[r].mutation,
-                                   "",   "",   SIM_NOT_RUN, "", 0};
+            struct sim_mutant x = {
+                .file = file, .line = line, .column = column, .at = i, .length = length, .nth = 1};
             if (!length) {
                 continue;
             }
+            x.mutation = rules[r].mutation;
             snprintf(x.from, sizeof x.from, "%.*s", (int)length, t->bytes + i);
             snprintf(x.to, sizeof x.to, "%s", rules[r].to);
+            for (size_t k = m->n; k-- > 0 && m->mutant[k].file == file && m->mutant[k].line == line;) {
+                x.nth += !strcmp(m->mutant[k].from, x.from) && !strcmp(m->mutant[k].to, x.to);
+            }
             if (!add_mutant(m, &x)) {
                 return false;
             }
@@ -194,6 +198,142 @@ void sim_mutants_free(struct sim_mutants *m)
     free(m->mutant);
     m->mutant = NULL;
     m->n = m->room = 0;
+}
+
+static bool is_asked_for(const struct sim_mutant *x, const char *sites)
+{
+    char line[80], place[96];
+    snprintf(line, sizeof line, "%s:%u", x->file, x->line);
+    snprintf(place, sizeof place, "%s:%u", line, x->column);
+    for (const char *at = sites; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        size_t n = strcspn(at, ",");
+        if ((n == strlen(line) && !strncmp(at, line, n)) || (n == strlen(place) && !strncmp(at, place, n))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int sim_mutants_select(struct sim_mutants *m, const char *sites, char *error, size_t size)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        m->mutant[i].skipped = !is_asked_for(&m->mutant[i], sites);
+        kept += !m->mutant[i].skipped;
+    }
+    if (!kept) {
+        snprintf(error, size,
+                 "'%.200s': expected sites as FILE:LINE or FILE:LINE:COLUMN, as --verbose prints them",
+                 sites);
+    }
+    return kept ? 0 : -1;
+}
+
+/* ---- those that are argued */
+
+/* What stands between the next two backquotes; *at moves behind it. Empty when there is nothing. */
+static size_t quoted(const char **at, const char *end, char *text, size_t size)
+{
+    const char *from = memchr(*at, '`', (size_t)(end - *at));
+    const char *to = from ? memchr(from + 1, '`', (size_t)(end - from - 1)) : NULL;
+    if (!to || (size_t)(to - from) > size) {
+        return 0;
+    }
+    memcpy(text, from + 1, (size_t)(to - from - 1));
+    text[to - from - 1] = 0;
+    *at = to + 1;
+    return (size_t)(to - from - 1);
+}
+
+/* The source's line without the blanks around it. */
+static void line_of(const struct text *t, const struct sim_mutant *x, char *line, size_t size)
+{
+    size_t from = x->at - (x->column - 1), to = x->at;
+    while (t->bytes[from] == ' ') {
+        from++;
+    }
+    while (t->bytes[to] && t->bytes[to] != '\n') {
+        to++;
+    }
+    snprintf(line, size, "%.*s", (int)(to - from), t->bytes + from);
+}
+
+/* FROM, FROM -> TO, FROM (2). */
+static bool is_meant(const struct sim_mutant *x, const char *what)
+{
+    char from[100];
+    snprintf(from, sizeof from, "%s", what);
+    char *open = strrchr(from, '('), *end;
+    unsigned long nth = open && open > from && open[-1] == ' ' ? strtoul(open + 1, &end, 10) : 1;
+    if (open && open > from && open[-1] == ' ') {
+        open[-1] = 0;
+    }
+    char *arrow = strstr(from, " -> ");
+    if (arrow) {
+        *arrow = 0;
+    }
+    return nth == x->nth && !strncmp(x->from, from, strlen(from)) && (!arrow || !strcmp(x->to, arrow + 4));
+}
+
+static bool argue(struct sim_mutants *m, const struct text *sources, const char *file, const char *what,
+                  const char *line)
+{
+    char own[300];
+    bool found = false;
+    for (size_t i = 0; i < m->n; i++) {
+        struct sim_mutant *x = &m->mutant[i];
+        for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+            if (x->file == files[f] && !strcmp(file, files[f]) && is_meant(x, what)) {
+                line_of(&sources[f], x, own, sizeof own);
+                x->argued = x->argued || !strcmp(own, line);
+                found = found || !strcmp(own, line);
+            }
+        }
+    }
+    return found;
+}
+
+static int argue_all(struct sim_mutants *m, const struct text *sources, const struct text *doc, char *error,
+                     size_t size)
+{
+    unsigned number = 1;
+    for (const char *at = doc->bytes, *end; *at; at = end + (*end == '\n'), number++) {
+        char file[40], what[100], line[300];
+        end = strchr(at, '\n');
+        end = end ? end : at + strlen(at);
+        if (strncmp(at, "- `lock_", 8) != 0 || !quoted(&at, end, file, sizeof file) ||
+            !quoted(&at, end, what, sizeof what) || !quoted(&at, end, line, sizeof line)) {
+            continue;
+        }
+        if (!argue(m, sources, file, what, line)) {
+            snprintf(error, size,
+                     "docs/check.md:%u: no site %s in '%.100s' of %s: it has changed, the argument "
+                     "is to be looked at again",
+                     number, what, line, file);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int sim_mutants_argued(struct sim_mutants *m, char *error, size_t size)
+{
+    enum { FILES = sizeof files / sizeof *files };
+    struct text *t = calloc(FILES + 1, sizeof *t);
+    char path[PATH_SIZE];
+    int rc = t ? 0 : -1;
+    if (!t) {
+        snprintf(error, size, "out of memory");
+    }
+    for (size_t i = 0; rc == 0 && i <= FILES; i++) {
+        snprintf(path, sizeof path, i < FILES ? "%s/include/pawl/%s" : "%s/%s", m->source,
+                 i < FILES ? files[i] : "docs/check.md");
+        rc = read_text(&t[i], path, error, size);
+    }
+    rc = rc == 0 ? argue_all(m, t, &t[FILES], error, size) : rc;
+    free(t);
+    return rc;
 }
 
 /* ---- making one */
@@ -257,34 +397,51 @@ static int compile(const struct sim_mutants *m, const char *dir, const char *loc
 
 /* ---- checking one, in a process of its own */
 
-static bool is_killed(const struct sim_lock *l, uint64_t executions, char *by, size_t size)
+/* A part of the triples is enough where it is to be quick: most executions of a case are alike. */
+#define TRIPLE_EXECUTIONS 20000
+
+static volatile sig_atomic_t time_is_over;
+
+static void looks_at_the_time(const struct sim_job *job, void *until)
 {
-    static const char *const names[] = {"pairs", "exact", "triples",      "random",
-                                        "pct",   "eight", "interruptions"};
+    (void)job;
+    time_is_over = base_now_ns() > *(const int64_t *)until;
+}
+
+/* Goes through the suites until `until`. 'K': killed, and by what; 'S': survived, and what was not run. */
+static char verdict(const struct sim_lock *l, uint64_t executions, int64_t until, char *by, size_t size)
+{
+    static const char *const names[] = {"pairs", "exact",         "random", "pct",
+                                        "eight", "interruptions", "triples"};
     static struct sim_graph g;
-    static const volatile sig_atomic_t never;
     struct sim_wish wish = sim_no_wish;
-    wish.executions = executions;
-    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
+    char fate = 'S';
+    for (size_t s = 0; s < sizeof names / sizeof *names && fate == 'S'; s++) {
         struct sim_jobs jobs = {NULL, 0, 0};
         const struct sim_suite *suite = sim_suite_find(names[s]);
+        wish.executions = executions == UINT64_MAX && suite->by_name ? TRIPLE_EXECUTIONS : executions;
         if (!sim_jobs_add(&jobs, suite, l, &wish)) {
-            return false;
+            snprintf(by, size, "out of memory");
+            return 'F';
         }
-        for (size_t i = 0; i < jobs.n; i++) {
+        for (size_t i = 0; i < jobs.n && fate == 'S'; i++) {
             struct sim_job *j = &jobs.job[i];
             char program[300];
-            sim_job_run(j, &g, &never, NULL, NULL);
+            sim_program_print(&j->program, program, sizeof program);
+            sim_job_run(j, &g, &time_is_over, looks_at_the_time, &until);
             if (j->result.verdict != SIM_FINE) {
-                sim_program_print(&j->program, program, sizeof program);
                 snprintf(by, size, "%s, lock %s: %s", program, l->name, j->result.text);
+                fate = 'K';
+            } else if (time_is_over) {
+                snprintf(by, size, "no time for what comes from %s on, lock %s, suite %s", program, l->name,
+                         suite->name);
                 sim_jobs_free(&jobs);
-                return true;
+                return 'S';
             }
         }
         sim_jobs_free(&jobs);
     }
-    return false;
+    return fate;
 }
 
 /* A letter (the fate), and words. */
@@ -302,10 +459,11 @@ static void answer(int fd, char fate, const char *words)
 }
 
 static void check_one(const struct sim_mutants *m, const struct sim_mutant *x, const char *dir,
-                      uint64_t executions, int fd)
+                      uint64_t executions, unsigned seconds, int fd)
 {
     static const char *const names[] = {"32", "64"};
-    char object[PATH_SIZE], words[900], symbol[32];
+    const int64_t until = base_now_ns() + (int64_t)seconds * 1000000000;
+    char object[PATH_SIZE], words[900] = "", symbol[32], fate = 'S';
     if (write_headers(m, x, dir, words, sizeof words) < 0) {
         answer(fd, 'F', words);
         return;
@@ -323,12 +481,12 @@ static void check_one(const struct sim_mutants *m, const struct sim_mutant *x, c
             answer(fd, 'F', words);
             return;
         }
-        if (is_killed(l, executions, words, sizeof words)) {
-            answer(fd, 'K', words);
-            return;
+        fate = verdict(l, executions, until, words, sizeof words);
+        if (fate != 'S' || time_is_over) {
+            break;
         }
     }
-    answer(fd, 'S', "");
+    answer(fd, fate, words);
 }
 
 /* ---- several at once */
@@ -379,7 +537,7 @@ static void remove_dir(const char *dir)
 }
 
 static int start(struct child *c, const struct sim_mutants *m, struct sim_mutant *x, uint64_t executions,
-                 char *error, size_t size)
+                 unsigned seconds, char *error, size_t size)
 {
     int pipe_fds[2];
     if (make_dir(c->dir, sizeof c->dir, error, size) < 0) {
@@ -393,7 +551,7 @@ static int start(struct child *c, const struct sim_mutants *m, struct sim_mutant
     if (c->pid == 0) {
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        check_one(m, x, c->dir, executions, pipe_fds[1]);
+        check_one(m, x, c->dir, executions, seconds, pipe_fds[1]);
         _exit(0);
     }
     close(pipe_fds[1]);
@@ -451,7 +609,7 @@ static int look(struct child *children, unsigned n, unsigned seconds,
     for (unsigned i = 0; i < n; i++) {
         struct child *c = &children[i];
         struct sim_mutant *x = c->mutant;
-        bool over = x && base_now_ns() - c->began > (int64_t)seconds * 1000000000;
+        bool over = x && base_now_ns() - c->began > (int64_t)seconds * 2000000000;
         ssize_t got = -1;
         if (x && (fds[i].revents & (POLLIN | POLLHUP))) {
             got = read(c->fd, c->said + c->n, sizeof c->said - 1 - c->n);
@@ -480,11 +638,13 @@ int sim_mutants_run(struct sim_mutants *m, unsigned at_once, unsigned seconds, u
     at_once = at_once < 1 ? 1 : at_once > MOST_AT_ONCE ? MOST_AT_ONCE : at_once;
     memset(children, 0, sizeof children);
     while (rc == 0 && !*stop && (running || next < m->n)) {
-        for (unsigned i = 0; i < at_once && rc == 0 && next < m->n; i++) {
-            if (!children[i].mutant && m->mutant[next].fate == SIM_NOT_RUN) {
-                rc = start(&children[i], m, &m->mutant[next], executions, error, size);
+        for (unsigned i = 0; i < at_once && rc == 0; i++) {
+            while (next < m->n && (m->mutant[next].fate != SIM_NOT_RUN || m->mutant[next].skipped)) {
+                next++;
             }
-            next += m->mutant[next].fate != SIM_NOT_RUN || children[i].mutant == &m->mutant[next];
+            if (!children[i].mutant && next < m->n) {
+                rc = start(&children[i], m, &m->mutant[next++], executions, seconds, error, size);
+            }
         }
         rc = rc == 0 ? look(children, at_once, seconds, told, arg, error, size) : rc;
         running = 0;

@@ -16,8 +16,12 @@ struct sim_mutant {
     size_t at, length;     /* what is replaced, in the file */
     enum sim_mutation mutation;
     char from[48], to[32];
+    unsigned nth; /* of its kind in its line, from 1 on */
+    bool skipped; /* not asked for */
+    bool argued;  /* said to be no fault: sim_mutants_argued() */
     enum sim_fate fate;
-    char by[400]; /* KILLED: the case and what was wrong; NO_COMPILE: the compiler's words */
+    char by[400]; /* KILLED: the case and what was wrong; NO_COMPILE: the compiler's words; SURVIVED: what was
+                     left out */
     double seconds;
 };
 
@@ -31,8 +35,19 @@ struct sim_mutants {
 int sim_mutants_find(struct sim_mutants *m, const char *source, char *error, size_t size);
 void sim_mutants_free(struct sim_mutants *m);
 
+/* Keeps those at these sites, `FILE:LINE` or `FILE:LINE:COLUMN`, in a list with commas; the others are
+ * skipped. 0, or -1 with the reason in error. */
+int sim_mutants_select(struct sim_mutants *m, const char *sites, char *error, size_t size);
+
+/* Reads why mutants survive that are no faults, from the items of docs/check.md in the source that are
+ *   - `FILE`: `WHAT` in `LINE`: why
+ * (WHAT the beginning of what is replaced, with ` -> TO` where there are two, and ` (2)` for the second in
+ * the line; LINE without the blanks around it). An item that fits no site is an error. */
+int sim_mutants_argued(struct sim_mutants *m, char *error, size_t size);
+
 /* Compiles and checks those that are still SIM_NOT_RUN, `at_once` at a time, each in a process of its own
- * that has `seconds` before it counts as killed (it does not end). `executions`: of each case, at most.
+ * that has `seconds` for its cases; one that does not answer in twice that time does not end, and counts as
+ * killed. `executions`: of each case, at most; UINT64_MAX: as the suites have it, and a part of the triples.
  * `told`, when not NULL, is called after each. Stops when *stop is not 0. 0, or -1 with the reason in error.
  */
 int sim_mutants_run(struct sim_mutants *m, unsigned at_once, unsigned seconds, uint64_t executions,

@@ -177,6 +177,14 @@ static bool fill_exact(struct sim_jobs *jobs, const struct sim_suite *suite, con
         "read_lock is_held | atomic_lock is_held",
         "read_lock read_to_join is_held | read_lock is_held",
         "seek_lock is_held seek_to_write is_held | read_lock is_held",
+        /* What is given down lets in who waits, though the rest is held until that one is in. */
+        "write_lock write_to_seek await | read_lock signal",
+        "write_lock write_to_read await | read_lock signal",
+        "write_lock write_to_read await | seek_lock signal",
+        "seek_lock seek_to_read await | seek_lock signal",
+        "seek_lock await | read_lock signal",
+        "atomic_lock await | atomic_lock signal",
+        "read_lock await | read_lock signal",
     };
     return add_texts(jobs, suite, lock, texts, COUNT(texts),
                      (struct sim_bounds){.leaps = 1, .sleeps = 1, .patient = true}, &all);

@@ -48,7 +48,7 @@ PAWL_NOINLINE void PAWL_F(give_slow_)(PAWL_WT *word, PAWL_T less)
         }
         if (whom == PAWL_WAKE_HEAD &&
             !(v & PAWL_HEAD)) { /* asleep before its turn: taken for awake from here on */
-            next = (PAWL_T)((next & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD);
+            next = (PAWL_T)((next & ~PAWL_ASLEEP) | PAWL_HEAD);
         }
     } while (!PAWL_A(cas_release)(word, &v, next));
     PAWL_F(wake_)(word, v, whom);
@@ -74,7 +74,8 @@ PAWL_INLINE void PAWL_F(give_)(PAWL_WT *word, PAWL_T less)
     }
 }
 
-/* Changes the word as `add` and `mark` say, for one that stays inside, or waits: so the memory is there. The
+/* Changes the word as `add` and `mark` say, for one that stays inside, or waits: so the memory is there. It
+ * does not acquire: who needs what others released waits for them next, and acquires by looking. The
  * claim phase (S beside atomic holders) ends with its last reader, which may be one that only came to look,
  * or with the last atomic holder, when such a reader is left behind. */
 PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
@@ -85,7 +86,7 @@ PAWL_INLINE void PAWL_F(shift_)(PAWL_WT *word, PAWL_T add, PAWL_T mark)
         if ((v & PAWL_A_MASK) && !(v & PAWL_W) && (!(next & PAWL_R_MASK) || !(next & PAWL_A_MASK))) {
             next &= (PAWL_T)~PAWL_S;
         }
-    } while (!PAWL_A(cas_acq_rel)(word, &v, next));
+    } while (!PAWL_A(cas_release)(word, &v, next));
     PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
 }
 
@@ -184,7 +185,7 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
 {
     if (!w->turn) {
         if (now >= w->due) {
-            w->turn = PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v | PAWL_TURN) & ~PAWL_HIGH));
+            w->turn = PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v | PAWL_TURN));
             pawl_backoff_init(&w->spin);
             return;
         }
@@ -217,7 +218,7 @@ PAWL_INLINE void PAWL_F(lead_)(PAWL_WT *word, PAWL_T v, struct PAWL_F(waiter_) *
     if (!w->turn) {
         v = PAWL_A(load_relaxed)(word);
         while ((v & PAWL_ASLEEP) &&
-               !PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD))) {
+               !PAWL_A(cas_relaxed)(word, &v, (PAWL_T)((v & ~PAWL_ASLEEP) | PAWL_HEAD))) {
         }
     }
     pawl_backoff_init(&w->spin);

@@ -6,12 +6,14 @@
  *   HEAD   one waiter, the head, looks at the word itself
  *   ASLEEP the head sleeps and is to be woken when it could enter
  *   DRAIN  the holder of the claim sleeps until the last reader has left
- *          OWES, the same bit while W is held with no reader inside: nobody has been woken to be the head
- * yet; who gives W back does so first SEEK   held for seek, or for write; with atomic holders: the claim
- * phase of the multiple-writer protocol WRITE  held for write, or claimed: the claimant waits for the readers
- * to leave, no new one enters HIGH   (8 bytes) the head sleeps on the upper half HEAD and ASLEEP together are
- * the TURN: the head is due, nobody overtakes it any more. QUEUE without either: a sleeper has been woken to
- * be the head, and is on its way, or (OWES) will be.
+ *   OWES   the same bit while W is held with no reader inside: nobody has been woken to be the
+ *          head yet; who gives W back does so first
+ *   SEEK   held for seek, or for write; with atomic holders: the multiple-writer protocol's claim phase
+ *   WRITE  held for write, or claimed: the claimant waits for the readers, no new one enters
+ *   HIGH   (8 bytes) the head, if asleep, sleeps on the upper half
+ *
+ * HEAD and ASLEEP together are the TURN: the head is due, nobody overtakes it any more. QUEUE without either:
+ * a sleeper has been woken to be the head, and is on its way, or (OWES) will be.
  *
  *   asked | may be taken when                                    | becomes
  *   R     | no W, no A; a TURN counts only while S is free       | readers + 1
