@@ -211,6 +211,8 @@ static const char *const few[] = {
     "seek_lock seek_to_write write_to_seek seek_to_read | write_lock | read_lock | seek_lock",
     "seek_lock seek_to_write_until | read_lock | atomic_lock | write_lock_until",
     "seek_lock await | write_lock | read_lock signal",
+    "write_lock unlock signal | write_lock | write_lock | await read_lock",
+    "write_lock unlock write_lock | write_lock | write_lock | write_lock",
     "read_lock read_to_write_until | read_lock read_try_to_seek | write_lock | read_lock_until",
     "read_lock read_try_to_atomic unlock | atomic_lock unlock atomic_lock | write_lock | read_lock",
     ("read_lock read_to_claim claim_to_atomic atomic_to_read | read_lock read_to_claim claim_to_atomic | "

@@ -46,9 +46,10 @@ PAWL_NOINLINE void PAWL_F(give_slow_)(PAWL_WT *word, PAWL_T less)
         if (whom == PAWL_WAKE_DRAIN || PAWL_F(owes_)(v, next)) {
             next &= (PAWL_T)~PAWL_DRAIN;
         }
-        if (whom == PAWL_WAKE_HEAD &&
-            !(v & PAWL_HEAD)) { /* asleep before its turn: taken for awake from here on */
-            next = (PAWL_T)((next & ~PAWL_ASLEEP) | PAWL_HEAD);
+        if (whom == PAWL_WAKE_HEAD && !(v & PAWL_HEAD)) {
+            /* Asleep before its turn: taken for awake from here on. HIGH goes, too, or the upper half might
+             * soon be again what a head compares that is only on its way to sleep. */
+            next = (PAWL_T)((next & ~(PAWL_ASLEEP | PAWL_HIGH)) | PAWL_HEAD);
         }
     } while (!PAWL_A(cas_release)(word, &v, next));
     PAWL_F(wake_)(word, v, whom);
@@ -385,8 +386,7 @@ PAWL_WAITING bool PAWL_F(wait_write)(PAWL_WT *word, uint64_t deadline)
     if (!(v & PAWL_R_MASK)) {
         return true;
     }
-    if (v &
-        PAWL_OWES) { /* readers that only came to look; but while it waits for them the mark means DRAIN */
+    if (v & PAWL_OWES) { /* readers that only came to look; while it waits for them the mark means DRAIN */
         while (!PAWL_A(cas_relaxed)(word, &v, (PAWL_T)(v & ~PAWL_OWES))) {
         }
         PAWL_F(pass_on_)(word);
