@@ -139,13 +139,18 @@ void pawl_lib_check_unlock(struct lib_thread *t, const void *lock, unsigned op, 
     end(&m, "a lock is given back once, by the thread that took it, in the state it holds");
 }
 
+static void say_turn(char *doing, size_t size, unsigned op)
+{
+    snprintf(doing, size, "turns %s into %s of", pawl_lib_state_name(lib_op_from(op)),
+             pawl_lib_state_name(lib_op_state(op)));
+}
+
 static _Noreturn void fault_turn(struct lib_thread *t, const void *lock, unsigned op, uint32_t site)
 {
     struct message m;
     char doing[64];
     const struct lib_hold *other = pawl_lib_held(t, lock, PAWL_STATES);
-    snprintf(doing, sizeof doing, "turns %s into %s of", pawl_lib_state_name(lib_op_from(op)),
-             pawl_lib_state_name(lib_op_state(op)));
+    say_turn(doing, sizeof doing, op);
     begin(&m, t, "transition from a state that is not held", doing, lock, site);
     if (other) {
         say_hold(&m, other);
@@ -160,6 +165,15 @@ static void say_ask(char *doing, size_t size, unsigned op)
     snprintf(doing, size, "asks for %s of", pawl_lib_state_name(lib_op_state(op)));
 }
 
+static _Noreturn void fault_self(struct lib_thread *t, const void *lock, const char *doing,
+                                 const struct lib_hold *own, uint32_t site)
+{
+    struct message m;
+    begin(&m, t, "a thread waits for itself", doing, lock, site);
+    say_hold(&m, own);
+    end(&m, "locks are not recursive: give it back first, use a transition, or a trylock");
+}
+
 static void check_order(struct lib_thread *t, const void *lock, unsigned op, uint32_t site)
 {
     char account[LIB_MESSAGE / 2] = "", doing[64];
@@ -171,12 +185,6 @@ static void check_order(struct lib_thread *t, const void *lock, unsigned op, uin
     begin(&m, t, "locks taken in opposite orders", doing, lock, site);
     say(&m, "%s", account);
     end(&m, "threads that do both at once wait for each other for ever: choose one order, or use a trylock");
-}
-
-/* Waits for as long as it takes, perhaps. */
-static bool may_stay(unsigned op)
-{
-    return lib_op_how(op) == PAWL_HOW_LOCK || lib_op_how(op) == PAWL_HOW_CLAIM;
 }
 
 /* Whether a thread that holds `own` would wait for itself. A claim fails at once beside what is no reader,
@@ -194,17 +202,31 @@ void pawl_lib_check_ask(struct lib_thread *t, const void *lock, unsigned op, uin
 {
     const struct lib_hold *own = pawl_lib_held(t, lock, PAWL_STATES);
     if (own && (own->mode & PAWL_WATCH_DEBUG) && waits_for_itself(own, op)) {
-        struct message m;
         char doing[64];
         say_ask(doing, sizeof doing, op);
-        begin(&m, t, "a thread waits for itself", doing, lock, site);
-        say_hold(&m, own);
-        end(&m, "locks are not recursive: give it back first, use a transition, or a trylock");
+        fault_self(t, lock, doing, own, site);
     }
-    if (may_stay(op) && t->depth) {
+    bool waits_for_all = lib_op_how(op) == PAWL_HOW_LOCK ||
+                         (lib_op_how(op) == PAWL_HOW_CLAIM && lib_op_state(op) == PAWL_STATE_JOIN);
+    if (waits_for_all && t->depth) {
         check_order(t, lock, op, site);
     }
     pawl_lib_goes_in(t, lock, lib_op_state(op), site);
+}
+
+/* A transition that may wait does so for all others of a kind: for this thread itself, if it holds the lock a
+ * second time (by a trylock) in a state that has to go. NULL, or that hold. */
+static const struct lib_hold *held_twice(const struct lib_thread *t, const void *lock,
+                                         const struct lib_hold *h, unsigned op)
+{
+    for (unsigned i = 0; i < t->depth; i++) {
+        const struct lib_hold *o = &t->holds[i];
+        bool beside = o->state == PAWL_STATE_SEEK || o->state == PAWL_STATE_WRITE; /* a claim fails at once */
+        if (o != h && o->address == (uintptr_t)lock && !(beside && lib_op_how(op) == PAWL_HOW_CLAIM)) {
+            return o;
+        }
+    }
+    return NULL;
 }
 
 void pawl_lib_check_turn(struct lib_thread *t, const void *lock, unsigned op, uint32_t site)
@@ -216,7 +238,13 @@ void pawl_lib_check_turn(struct lib_thread *t, const void *lock, unsigned op, ui
         }
         return;
     }
-    if (may_stay(op)) {
+    if (lib_op_how(op) == PAWL_HOW_LOCK || lib_op_how(op) == PAWL_HOW_CLAIM) {
+        const struct lib_hold *own = held_twice(t, lock, h, op);
+        if (own && (own->mode & PAWL_WATCH_DEBUG)) {
+            char doing[64];
+            say_turn(doing, sizeof doing, op);
+            fault_self(t, lock, doing, own, site);
+        }
         check_order(t, lock, op, site);
     }
 }

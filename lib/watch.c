@@ -120,11 +120,14 @@ void pawl_watch_missed_(const void *lock, unsigned op, struct pawl_site *s, uint
     }
     uint32_t site = pawl_lib_site_id(s);
     struct lib_cell *c = counts(op) ? cell_of(t, pawl_lib_find(lock, false), site, lib_op_state(op)) : NULL;
-    if (c && since) {
-        pawl_lib_count_wait(c, pawl_clock_ns() - since);
-        pawl_lib_bump(&c->n.expired, 1);
-    } else if (c) {
-        pawl_lib_bump(&c->n.failed, 1);
+    /* A claim mostly fails at once, but join's may have waited. */
+    uint64_t waited = since ? pawl_clock_ns() - since : 0;
+    bool claim = lib_op_how(op) == PAWL_HOW_CLAIM;
+    if (c && since && (!claim || waited >= WAIT_NS)) {
+        pawl_lib_count_wait(c, waited);
+    }
+    if (c) {
+        pawl_lib_bump(since && !claim ? &c->n.expired : &c->n.failed, 1);
     }
     pawl_lib_leave();
 }

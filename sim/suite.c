@@ -42,6 +42,7 @@ static const struct operation {
     {ANY, "atomic_lock"},
     {ANY, "atomic_trylock"},
     {ANY, "atomic_lock_until"},
+    {ANY, "atomic_lock atomic_to_read"},
     {ANY, "join_lock"},
     {ANY, "join_trylock"},
     {ANY, "join_lock_until"},
@@ -58,13 +59,13 @@ static const struct operation {
     {PROTOCOL, "read_lock read_to_claim"},
     {PROTOCOL, "read_lock read_to_join join_to_claim"},
     {PROTOCOL, "read_lock read_to_claim claim_to_atomic"},
-    {PROTOCOL, "atomic_lock atomic_to_read"},
     {PROTOCOL, "atomic_lock atomic_to_join"},
     {SEEK_WRITE, "write_claim"},
     {ATOMIC_CLAIM, "atomic_claim"},
     {ANY, "join_claim"},
     {SEEK_WRITE, "read_lock read_claim_write"},
     {ATOMIC_CLAIM, "read_lock read_claim_atomic"},
+    {ATOMIC_CLAIM, "read_lock read_claim_atomic atomic_to_read"},
 };
 #define COUNT(a)   (sizeof(a) / sizeof *(a))
 #define OPERATIONS COUNT(operations)

@@ -42,15 +42,17 @@ uint64_t sim_clock(void)
 void sim_nap(void)
 {
     struct sim_own *own = sim_own();
-    if (leaps(own)) {
-        return;
-    }
-    if (!own->left.leaps && !own->napped) {
+    bool later = leaps(own);
+    if (!later && !own->left.leaps && !own->napped) {
         own->napped = true;
         own->time += LEAP;
-        return;
+        later = true;
     }
-    sim_pause(!own->left.leaps);
+    if (later) { /* looks again, be it at the same */
+        sim_spin()->index = SIM_NONE;
+    } else {
+        sim_pause(!own->left.leaps);
+    }
 }
 
 static unsigned half_of(const uint32_t *half)

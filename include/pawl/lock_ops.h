@@ -313,8 +313,8 @@ PAWL_INLINE bool PAWL_F(atomic_is_held)(const PAWL_L *l)
     return (PAWL_A(load_relaxed)(PAWL_WORD(l)) & PAWL_A_MASK) != 0;
 }
 
-/* ---- claims: fail at once when another has S, W or A (for W), else wait for the readers inside and for
- * nothing more (J waits more). Between a try and a lock; what plock calls try. */
+/* ---- claims: fail at once when another has S, W or A (for W), or its turn, else wait for the readers inside
+ * and for nothing more (J waits more). Between a try and a lock; what plock calls try. */
 
 PAWL_INLINE bool PAWL_F(write_claim)(PAWL_L *l)
 {

@@ -80,7 +80,7 @@ enum pawl_phase_ {
     PAWL_PHASE_ALONE,  /* no reader but the caller; in vain when another writer has joined */
     PAWL_PHASE_CHANGE, /* the claim phase is over */
     PAWL_PHASE_READ,   /* no atomic holder now, or once since the caller waits */
-    PAWL_PHASE_ATOMIC  /* no reader */
+    PAWL_PHASE_ATOMIC  /* no reader now, or once since the caller waits */
 };
 
 PAWL_INLINE uint64_t pawl_earlier_(uint64_t at, uint64_t deadline)

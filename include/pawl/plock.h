@@ -183,8 +183,8 @@ PAWL_PL_TRY_(pl_last_writer, pawl_pl_last_writer)
 #define pl_try_s(lock)        PAWL_PL_DO_(pl_try_s, lock)
 #define pl_try_w_nowait(lock) PAWL_PL_DO_(pl_try_w_nowait, lock)
 
-/* Fail at once when a holder stands in the way that may stay (S or W; for W also A), else wait for the
- * readers (J: and before that for the writers). */
+/* Fail at once when a holder stands in the way that may stay (S or W; for W also A) or a waiter is due, else
+ * wait for the readers (J: and before that for the writers, and for those who are due). */
 #define pl_try_w(lock)        PAWL_PL_DO_(pl_try_w, lock)
 #define pl_try_a(lock)        PAWL_PL_DO_(pl_try_a, lock)
 #define pl_try_j(lock)        PAWL_PL_DO_(pl_try_j, lock)

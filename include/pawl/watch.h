@@ -113,7 +113,7 @@ PAWL_API void pawl_watch_turned_(const void *lock, unsigned op, struct pawl_site
         if (!name##_trylock_##bits(l)) {                                             \
             since = pawl_clock_ns();                                                 \
             if (!name##_claim_##bits(l)) {                                           \
-                pawl_watch_missed_(l, op, site, 0);                                  \
+                pawl_watch_missed_(l, op, site, since);                              \
                 return false;                                                        \
             }                                                                        \
         }                                                                            \

@@ -210,6 +210,68 @@ static void a_thread_that_would_wait_for_itself_is_caught(void **state)
     }
 }
 
+/* The lock is held twice, the second time by a trylock: the transition waits for that. */
+#define TURNS_TWICE(name, one, other, turn)            \
+    static void name(void)                             \
+    {                                                  \
+        pawl_##one##_lock(&b);                         \
+        if (FIRST_HERE, !pawl_##other##_trylock(&b)) { \
+            _exit(3);                                  \
+        }                                              \
+        SECOND_HERE, (void)turn(&b);                   \
+    }
+TURNS_TWICE(seek_and_read_to_write, seek, read, pawl_seek_to_write)
+TURNS_TWICE(read_and_read_to_write, read, read, pawl_read_claim_write)
+TURNS_TWICE(read_and_read_to_atomic, read, read, pawl_read_claim_atomic)
+TURNS_TWICE(read_and_read_to_join, read, read, pawl_read_to_join)
+TURNS_TWICE(atomic_and_atomic_to_read, atomic, atomic, pawl_atomic_to_read)
+
+static void a_transition_that_would_wait_for_its_own_thread_is_caught(void **state)
+{
+    (void)state;
+    void (*const all[])(void) = {seek_and_read_to_write, read_and_read_to_write, read_and_read_to_atomic,
+                                 read_and_read_to_join, atomic_and_atomic_to_read};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_fault(all[i], "a thread waits for itself", "the lock at");
+        assert_says("turns ");
+    }
+}
+
+/* A claim waits for readers only: beside W it fails at once, so opposite orders are no fault. */
+static void claims_in_opposite_orders(void)
+{
+    for (int i = 0; i < 2; i++) {
+        lock_t *first = i ? &b : &a, *second = i ? &a : &b;
+        pawl_write_lock(first);
+        if (!pawl_write_claim(second)) {
+            abort();
+        }
+        pawl_write_unlock(second);
+        if (!pawl_atomic_claim(second)) {
+            abort();
+        }
+        pawl_atomic_unlock(second);
+        pawl_write_unlock(first);
+    }
+}
+
+static void joins_in_opposite_orders(void)
+{
+    pawl_write_lock(&a);
+    FIRST_HERE, pawl_join_lock(&b);
+    pawl_join_unlock(&b);
+    pawl_write_unlock(&a);
+    pawl_join_lock(&b);
+    SECOND_HERE, (void)pawl_join_claim(&a);
+}
+
+static void claims_have_no_order_but_that_of_join(void **state)
+{
+    (void)state;
+    assert_no_fault(claims_in_opposite_orders);
+    assert_fault(joins_in_opposite_orders, "locks taken in opposite orders", "the lock at");
+}
+
 static void tries_what_it_holds(void)
 {
     pawl_write_lock(&a);
@@ -813,6 +875,8 @@ int main(void)
         cmocka_unit_test(a_trylock_of_what_the_thread_holds_simply_answers),
         cmocka_unit_test(a_transition_from_a_state_not_held_is_caught),
         cmocka_unit_test(every_way_through_the_states_goes_unremarked),
+        cmocka_unit_test(a_transition_that_would_wait_for_its_own_thread_is_caught),
+        cmocka_unit_test(claims_have_no_order_but_that_of_join),
         cmocka_unit_test(misuse_of_join_claim_and_upgrades_is_caught),
         cmocka_unit_test(one_writer_and_several_on_one_lock_are_caught),
         cmocka_unit_test(locks_taken_in_opposite_orders_are_caught_though_nothing_hangs),

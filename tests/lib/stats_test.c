@@ -219,6 +219,54 @@ static void an_expired_wait_counts_as_a_wait(void **state)
     pawl_lock_forget(&l);
 }
 
+static void *claims_join(void *arg)
+{
+    lock_t *l = arg;
+    return pawl_join_claim(l) ? l : NULL;
+}
+
+static void a_claim_counts_as_got_or_failed(void **state)
+{
+    (void)state;
+    lock_t l = PAWL_LOCK_INIT;
+    struct pawl_stats_class c;
+    pthread_t thread;
+    void *got;
+    pawl_lock_name(&l, "claims");
+    assert_true(pawl_write_claim(&l));
+    assert_false(pawl_write_claim(&l));
+    assert_false(pawl_atomic_claim(&l));
+    pawl_write_unlock(&l);
+    pawl_read_lock(&l);
+    assert_true(pawl_read_claim_write(&l));
+    pawl_write_unlock(&l);
+    pawl_read_lock(&l);
+    assert_true(pawl_read_claim_atomic(&l));
+    pawl_atomic_unlock(&l);
+    assert_true(look("claims", &c));
+    assert_int_equal(c.state[PAWL_STATE_WRITE].acquisitions, 2);
+    assert_int_equal(c.state[PAWL_STATE_WRITE].failed, 1);
+    assert_int_equal(c.state[PAWL_STATE_ATOMIC].acquisitions, 1);
+    assert_int_equal(c.state[PAWL_STATE_ATOMIC].failed, 1);
+    assert_int_equal(c.state[PAWL_STATE_ATOMIC].expired, 0);
+    /* waits for the reader, which joins */
+    pawl_read_lock(&l);
+    assert_int_equal(pthread_create(&thread, NULL, claims_join, &l), 0);
+    while (!pawl_atomic_is_held(&l)) {
+        nap_us(100);
+    }
+    nap_us(2000);
+    pawl_read_to_join(&l);
+    pthread_join(thread, &got);
+    assert_null(got);
+    pawl_join_unlock(&l);
+    assert_true(look("claims", &c));
+    assert_int_equal(c.state[PAWL_STATE_JOIN].failed, 1);
+    assert_int_equal(c.state[PAWL_STATE_JOIN].expired, 0);
+    assert_true(c.state[PAWL_STATE_JOIN].waits >= 1 && c.state[PAWL_STATE_JOIN].wait_max_ns > 1000000);
+    pawl_lock_forget(&l);
+}
+
 static void upgrades_from_read_count_by_their_outcome(void **state)
 {
     (void)state;
@@ -771,6 +819,7 @@ int main(void)
         cmocka_unit_test(a_seeker_that_waits_for_readers_is_counted_as_waiting_for_write),
         cmocka_unit_test(a_failed_try_is_counted_and_takes_nothing),
         cmocka_unit_test(an_expired_wait_counts_as_a_wait),
+        cmocka_unit_test(a_claim_counts_as_got_or_failed),
         cmocka_unit_test(upgrades_from_read_count_by_their_outcome),
         cmocka_unit_test(the_states_of_several_writers_are_counted),
         cmocka_unit_test(the_last_taker_is_remembered),

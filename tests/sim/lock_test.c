@@ -30,6 +30,35 @@ static struct sim_result check(const struct sim_lock *l, const char *text, struc
     return r;
 }
 
+/* Who takes part in the multiple-writer protocol naps between its looks, and may wait in vain: what
+ * docs/lock.md forbids must be seen to hang. Those who go from A to R and those who claim A do not. */
+static void naps_hide_no_deadlock(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum sim_verdict verdict;
+    } cases[] = {
+        {"read_lock read_claim_atomic | read_lock read_to_join", SIM_VIOLATION},
+        {"read_lock read_claim_atomic atomic_to_read | read_lock read_claim_atomic atomic_to_read", SIM_FINE},
+        {"atomic_lock atomic_to_read | atomic_claim", SIM_FINE},
+    };
+    for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct sim_program p;
+            char error[200];
+            assert_true(sim_program_read(&p, cases[i].text, error, sizeof error) >= 0);
+            p.bounds = (struct sim_bounds){.leaps = 1, .sleeps = 2};
+            struct sim_case c = sim_lock_case(locks[l], &p, cases[i].text);
+            struct sim_options o = {.mode = SIM_ALL};
+            struct sim_result r = sim_explore(&c, &o, NULL);
+            if (r.verdict != cases[i].verdict) {
+                fail_msg("%s, %s: %s", locks[l]->name, cases[i].text, *r.text ? r.text : "nothing was found");
+            }
+        }
+    }
+}
+
 static void two_threads_in_all_executions(void **state)
 {
     (void)state;
@@ -200,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_read_as_they_are_printed),
+        cmocka_unit_test(naps_hide_no_deadlock),
         cmocka_unit_test(two_threads_in_all_executions),
         cmocka_unit_test(what_is_left_out_has_no_outcome_of_its_own),
         cmocka_unit_test(more_at_random),
