@@ -418,19 +418,28 @@ static const char *result_text(const struct sim_job *j)
     return j->result.complete ? "complete" : j->done ? "not complete" : "interrupted";
 }
 
-static void print_line(const char *name, const char *lock, size_t cases, const struct sim_result *s,
-                       double seconds, const char *text)
+/* The result is one within the bounds that the job has. */
+static void print_line(const struct sim_job *j, size_t cases, const struct sim_result *s, double seconds,
+                       const char *text)
 {
-    printf("%-14s %-8s %6zu %12llu %11llu %10llu %8.1f s  %s\n", name, lock, cases,
+    const struct sim_bounds *b = &j->program.bounds;
+    printf("%-14s %-8s %6zu %12llu %11llu %10llu %8.1f s  %s (leaps %u%s", j->suite, j->lock->name, cases,
            (unsigned long long)s->executions, (unsigned long long)s->blocked, (unsigned long long)s->cut,
-           seconds, text);
+           seconds, text, b->leaps, b->leaps && b->patient ? " for deadlines" : "");
+    if (j->lock->sleeps) {
+        printf(", sleeps %u", b->sleeps);
+    }
+    if (b->interruptions) {
+        printf(", interruptions %u", b->interruptions);
+    }
+    puts(")");
     fflush(stdout);
 }
 
 static void print_head(void)
 {
     printf("%-14s %-8s %6s %12s %11s %10s %10s  %s\n", "suite", "lock", "cases", "executions", "blocked",
-           "cut", "time", "result");
+           "cut", "time", "result (bounds, for each operation)");
 }
 
 static void report_case(struct run *r, const struct sim_job *j)
@@ -441,7 +450,7 @@ static void report_case(struct run *r, const struct sim_job *j)
     base_progress_clear(&r->progress);
     if (r->a->verbose || r->a->n_programs) {
         sim_program_print(&j->program, r->text, sizeof r->text);
-        print_line(j->suite, j->lock->name, 1, &j->result, j->seconds, result_text(j));
+        print_line(j, 1, &j->result, j->seconds, result_text(j));
         printf("               %s\n", r->text);
     }
 }
@@ -468,14 +477,14 @@ static void report_suite(struct run *r, size_t last)
     }
     if (r->table && *j->suite) {
         base_progress_clear(&r->progress);
-        print_line(j->suite, j->lock->name, cases, &sum, seconds, text);
+        print_line(j, cases, &sum, seconds, text);
     }
 }
 
 static json_t *bounds_json(const struct sim_bounds *b)
 {
-    return json_pack("{s:i, s:i, s:i}", "leaps", (int)b->leaps, "sleeps", (int)b->sleeps, "interruptions",
-                     (int)b->interruptions);
+    return json_pack("{s:i, s:b, s:i, s:i}", "leaps", (int)b->leaps, "patient", b->patient, "sleeps",
+                     (int)b->sleeps, "interruptions", (int)b->interruptions);
 }
 
 static void record(struct run *r, const struct sim_job *j, bool failed)

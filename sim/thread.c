@@ -167,6 +167,16 @@ bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, en
     return compare_exchange(place, expected, value, success, failure, false);
 }
 
+bool sim_compare_exchange_weak(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                               enum sim_order failure)
+{
+    if (sim_choose(2)) {
+        *expected = sim_load(place, failure);
+        return false;
+    }
+    return compare_exchange(place, expected, value, success, failure, false);
+}
+
 bool sim_confirm_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
                           enum sim_order failure)
 {

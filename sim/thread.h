@@ -17,7 +17,11 @@ void sim_fence(enum sim_order order);
 bool sim_compare_exchange(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
                           enum sim_order failure);
 
-/* The same in a loop that reads, decides, and compares, until it stores what it decided on: when all
+/* Weak: it may fail though it reads what is expected, by choice. */
+bool sim_compare_exchange_weak(unsigned place, uint64_t *expected, uint64_t value, enum sim_order success,
+                               enum sim_order failure);
+
+/* The strong one in a loop that reads, decides, and compares, until it stores what it decided on: when all
  * executions are explored, an attempt that fails on what its thread has read just before is left out. What
  * follows it is what follows when that read reads the newer value at once, which is another execution. The
  * loop must have no other effect. */

@@ -1,7 +1,7 @@
 /* The memory model against textbook cases, whose outcome is known: each outcome that RC11 allows is found by
  * the exhaustive search, each that it forbids is not, and searching at random agrees. The sources are
  *   [RC11]  Lahav et al., Repairing Sequential Consistency in C/C++11, PLDI 2017
- *   [C20]   ISO C++20, 6.9.2.2 (release sequences without the stores of the same thread, after P0982)
+ *   [C20]   ISO C++20, 6.9.2.2 (release sequences without the stores of the same thread, after P0982), 31.8.2
  *   [LB]    [RC11], no-thin-air: sb | rf has no circle
  *   [Boehm] Boehm, Can Seqlocks Get Along With Programming Language Memory Models?, MSPC 2012 */
 #include "sim/engine.h"
@@ -131,6 +131,32 @@ static void increments_by_compare(unsigned thread, const void *arg)
     }
 }
 
+/* One attempt on what is there: it stores, or not, though nobody else does anything. */
+static void weak_attempt(unsigned thread, const void *arg)
+{
+    const struct litmus *l = arg;
+    uint64_t expected = 0;
+    if (thread == 0) {
+        bool stored = sim_compare_exchange_weak(X, &expected, 1, l->store, l->load);
+        sim_store(A, stored ? 1 : 2 + expected, SIM_RELAXED);
+    }
+}
+
+/* A failure for no reason loses nothing. Twice at most, since it might fail for ever. */
+static void increments_by_weak_compare(unsigned thread, const void *arg)
+{
+    uint64_t seen = sim_load(X, SIM_RELAXED);
+    (void)thread;
+    (void)arg;
+    for (int i = 0; i < 2; i++) {
+        if (sim_compare_exchange_weak(X, &seen, seen + 1, SIM_RELAXED, SIM_RELAXED)) {
+            return;
+        }
+    }
+    while (!sim_compare_exchange(X, &seen, seen + 1, SIM_RELAXED, SIM_RELAXED)) {
+    }
+}
+
 /* The release of thread 0 is continued by thread 1's read-modify-write. */
 static void release_sequence(unsigned thread, const void *arg)
 {
@@ -251,6 +277,20 @@ static const struct litmus all[] = {
     {"increments lost", 3, increments, RLX, RLX, NO, {{X, 2}}, false, 6, "[RC11] atomicity"},
     {"increments", 4, increments, RLX, RLX, NO, {{X, 4}}, true, 24, "[RC11] atomicity"},
     {"increments by CAS", 3, increments_by_compare, RLX, RLX, NO, {{X, 3}}, true, 0, "[RC11] atomicity"},
+    {"weak CAS stores", 1, weak_attempt, RLX, RLX, NO, {{A, 1}, {X, 1}}, true, 0, "[C20] 31.8.2"},
+    {"weak CAS fails", 1, weak_attempt, RLX, RLX, NO, {{A, 2}}, true, 0, "[C20] 31.8.2"},
+    {"weak CAS invents", 1, weak_attempt, RLX, RLX, NO, {{A, 3}}, false, 0, "[C20] 31.8.2"},
+    {"increments by weak CAS",
+     2,
+     increments_by_weak_compare,
+     RLX,
+     RLX,
+     NO,
+     {{X, 2}},
+     true,
+     0,
+     "[C20] 31.8.2"},
+    {"lost by weak CAS", 2, increments_by_weak_compare, RLX, RLX, NO, {{X, 1}}, false, 0, "[C20] 31.8.2"},
     {"release sequence", 3, release_sequence, ACQ, REL, NO, {{A, 2}, {B, 0}}, false, 0, "[C20]"},
     {"release, store", 2, release_then_store, ACQ, REL, NO, {{A, 2}, {B, 0}}, true, 0, "[C20]"},
     {"Dekker", 2, both_enter, ACQ, REL, NO, {{A, 1}, {B, 1}}, true, 0, "[RC11] SB"},
