@@ -47,9 +47,9 @@ void sim_word_print(const struct sim_lock *l, uint64_t word, char *text, size_t 
     }
 }
 
-/* Who has its turn is overtaken by nobody: none is let in from outside, by a step that takes the lock from
- * the word as it is, but readers beside S; and no reader inside goes to S or W. (The step of read_lock that
- * counts a reader before it looks lets nobody in.) */
+/* Who has its turn keeps it until it gives it up itself, and is overtaken by nobody: none is let in from
+ * outside, by a step that takes the lock from the word as it is, but readers beside S; and no reader inside
+ * goes to S or W. (The step of read_lock that counts a reader before it looks lets nobody in.) */
 static const char *overtaken(const struct sim_graph *g, unsigned bits)
 {
     unsigned owner = SIM_THREADS;
@@ -68,7 +68,38 @@ static const char *overtaken(const struct sim_graph *g, unsigned bits)
                 return "one that had its turn was overtaken";
             }
         }
+        if (before.turn && !after.turn && owner != e->thread) {
+            return "one that had its turn lost it";
+        }
         owner = !after.turn ? SIM_THREADS : before.turn ? owner : e->thread;
+    }
+    return NULL;
+}
+
+/* Has this event's thread slept before it, in the same operation? */
+static bool has_slept(const struct sim_graph *g, const struct sim_event *e)
+{
+    for (unsigned i = e->index; i-- > 0;) {
+        const struct sim_event *earlier = &g->e[g->of[e->thread][i]];
+        if (earlier->operation != e->operation) {
+            return false;
+        }
+        if (earlier->kernel && (earlier->read.clear || earlier->note == SIM_NOTE_LEAVE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* While threads sleep in the line, its head comes from it. */
+static const char *past_the_line(const struct sim_graph *g)
+{
+    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
+        const struct sim_event *e = &g->e[g->mo[SIM_WORD][i]];
+        uint64_t before = g->e[g->mo[SIM_WORD][i - 1]].value;
+        if ((before & (QUEUE | TURN)) == QUEUE && (e->value & HEAD) && !has_slept(g, e)) {
+            return "one went past those who sleep in the line";
+        }
     }
     return NULL;
 }
@@ -99,6 +130,7 @@ static const char *wrong(const struct sim_graph *g, unsigned bits)
 {
     const char *text = left(g);
     text = text ? text : out_of_order(g, bits);
+    text = text ? text : past_the_line(g);
     return text ? text : overtaken(g, bits);
 }
 

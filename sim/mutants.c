@@ -397,8 +397,9 @@ static int compile(const struct sim_mutants *m, const char *dir, const char *loc
 
 /* ---- checking one, in a process of its own */
 
-/* A part of the triples is enough where it is to be quick: most executions of a case are alike. */
-#define TRIPLE_EXECUTIONS 20000
+/* Of the suites that go through all executions a part is enough where it is to be quick: most executions of a
+ * case are alike. */
+#define MOST_EXECUTIONS 20000
 
 static volatile sig_atomic_t time_is_over;
 
@@ -419,10 +420,14 @@ static char verdict(const struct sim_lock *l, uint64_t executions, int64_t until
     for (size_t s = 0; s < sizeof names / sizeof *names && fate == 'S'; s++) {
         struct sim_jobs jobs = {NULL, 0, 0};
         const struct sim_suite *suite = sim_suite_find(names[s]);
-        wish.executions = executions == UINT64_MAX && suite->by_name ? TRIPLE_EXECUTIONS : executions;
+        wish.executions = executions;
         if (!sim_jobs_add(&jobs, suite, l, &wish)) {
             snprintf(by, size, "out of memory");
             return 'F';
+        }
+        for (size_t i = 0; i < jobs.n; i++) {
+            struct sim_options *o = &jobs.job[i].options;
+            o->executions = executions == UINT64_MAX && o->mode == SIM_ALL ? MOST_EXECUTIONS : o->executions;
         }
         for (size_t i = 0; i < jobs.n && fate == 'S'; i++) {
             struct sim_job *j = &jobs.job[i];

@@ -47,8 +47,9 @@ int sim_mutants_argued(struct sim_mutants *m, char *error, size_t size);
 
 /* Compiles and checks those that are still SIM_NOT_RUN, `at_once` at a time, each in a process of its own
  * that has `seconds` for its cases; one that does not answer in twice that time does not end, and counts as
- * killed. `executions`: of each case, at most; UINT64_MAX: as the suites have it, and a part of the triples.
- * `told`, when not NULL, is called after each. Stops when *stop is not 0. 0, or -1 with the reason in error.
+ * killed. `executions`: of each case, at most; UINT64_MAX: as the suites have it, and a part where that is
+ * all. `told`, when not NULL, is called after each. Stops when *stop is not 0. 0, or -1 with the reason in
+ * error.
  */
 int sim_mutants_run(struct sim_mutants *m, unsigned at_once, unsigned seconds, uint64_t executions,
                     const volatile sig_atomic_t *stop,
