@@ -246,7 +246,7 @@ static size_t quoted(const char **at, const char *end, char *text, size_t size)
     return (size_t)(to - from - 1);
 }
 
-/* The source's line without the blanks around it. */
+/* The source's line without comments and the blanks around it. */
 static void line_of(const struct text *t, const struct sim_mutant *x, char *line, size_t size)
 {
     size_t from = x->at - (x->column - 1), to = x->at;
@@ -255,6 +255,9 @@ static void line_of(const struct text *t, const struct sim_mutant *x, char *line
     }
     while (t->bytes[to] && t->bytes[to] != '\n') {
         to++;
+    }
+    while (to > from && t->bytes[to - 1] == ' ') {
+        to--;
     }
     snprintf(line, size, "%.*s", (int)(to - from), t->bytes + from);
 }
@@ -330,6 +333,9 @@ int sim_mutants_argued(struct sim_mutants *m, char *error, size_t size)
         snprintf(path, sizeof path, i < FILES ? "%s/include/pawl/%s" : "%s/%s", m->source,
                  i < FILES ? files[i] : "docs/check.md");
         rc = read_text(&t[i], path, error, size);
+        if (rc == 0 && i < FILES) {
+            blank(t[i].bytes, t[i].n);
+        }
     }
     rc = rc == 0 ? argue_all(m, t, &t[FILES], error, size) : rc;
     free(t);

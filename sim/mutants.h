@@ -42,7 +42,7 @@ int sim_mutants_select(struct sim_mutants *m, const char *sites, char *error, si
 /* Reads why mutants survive that are no faults, from the items of docs/check.md in the source that are
  *   - `FILE`: `WHAT` in `LINE`: why
  * (WHAT the beginning of what is replaced, with ` -> TO` where there are two, and ` (2)` for the second in
- * the line; LINE without the blanks around it). An item that fits no site is an error. */
+ * the line; LINE without comments and the blanks around it). An item that fits no site is an error. */
 int sim_mutants_argued(struct sim_mutants *m, char *error, size_t size);
 
 /* Compiles and checks those that are still SIM_NOT_RUN, `at_once` at a time, each in a process of its own

@@ -35,6 +35,7 @@ static void wrong_usage_is_status_2_with_a_reason(void **state)
         {{"--replay", "00", "--lock", "32"}, "expected one program, and --lock with one name"},
         {{"--mutants", "read_lock"}, "expected no suites, programs"},
         {{"--source", "."}, "expected that option, too"},
+        {{"--site", "lock_wait.h:1"}, "--site 'without --mutants': expected that option, too"},
         {{"--nothing"}, "--nothing"},
     };
     (void)state;

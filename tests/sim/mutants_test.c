@@ -20,10 +20,9 @@ static void path_of(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/%s", dir, name);
 }
 
-static void write_header(const char *name, const char *text)
+static void write_file(const char *below, const char *text)
 {
-    char path[128], below[64];
-    snprintf(below, sizeof below, "include/pawl/%s", name);
+    char path[128];
     path_of(below, path, sizeof path);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
@@ -31,16 +30,23 @@ static void write_header(const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
+static void write_header(const char *name, const char *text)
+{
+    char below[64];
+    snprintf(below, sizeof below, "include/pawl/%s", name);
+    write_file(below, text);
+}
+
 static int make_source(void **state)
 {
-    static const char *const names[] = {"include", "include/pawl"};
+    static const char *const names[] = {"include", "include/pawl", "docs"};
     char path[128];
     (void)state;
     snprintf(dir, sizeof dir, "/tmp/pawl-mutants-test-XXXXXX");
     if (!mkdtemp(dir)) {
         return -1;
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         path_of(names[i], path, sizeof path);
         if (mkdir(path, 0700) < 0) {
             return -1;
@@ -56,6 +62,8 @@ static int remove_source(void **state)
                                         "include/pawl/lock_ops.h",
                                         "include/pawl",
                                         "include",
+                                        "docs/check.md",
+                                        "docs",
                                         "."};
     char path[128];
     (void)state;
@@ -108,6 +116,62 @@ static void sites_are_code_and_nothing_else(void **state)
     sim_mutants_free(&m);
 }
 
+static void write_three_sites(void)
+{
+    write_header("lock_word.h", "");
+    write_header("lock_wait.h", "int x = PAWL_QUEUE | PAWL_HEAD | PAWL_QUEUE;\n"
+                                "    return cas(PAWL_A(cas_acq_rel), PAWL_W);   \n");
+    write_header("lock_ops.h", "");
+}
+
+static void arguments_in_the_document_are_found_at_their_sites(void **state)
+{
+    struct sim_mutants m;
+    char error[400];
+    (void)state;
+    write_three_sites();
+    write_file("docs/check.md",
+               "# Text\n\n"
+               "- `lock_wait.h`: `PAWL_QUEUE (2)` in `int x = PAWL_QUEUE | PAWL_HEAD | PAWL_QUEUE;`: why\n"
+               "- `lock_wait.h`: `PAWL_A(cas_acq_rel) -> PAWL_A(cas_release)` in\n"
+               "- `lock_wait.h`: `PAWL_A(cas_acq_rel) -> PAWL_A(cas_release)` in `return "
+               "cas(PAWL_A(cas_acq_rel), PAWL_W);`\n");
+    assert_int_equal(sim_mutants_find(&m, dir, error, sizeof error), 0);
+    if (sim_mutants_argued(&m, error, sizeof error) < 0) {
+        fail_msg("%s", error);
+    }
+    static const bool argued[] = {false, false, true, false, true, false};
+    assert_int_equal(m.n, sizeof argued / sizeof *argued);
+    for (size_t i = 0; i < m.n; i++) {
+        if (m.mutant[i].argued != argued[i]) {
+            fail_msg("%s at column %u: %d", m.mutant[i].from, m.mutant[i].column, m.mutant[i].argued);
+        }
+    }
+    write_file(
+        "docs/check.md",
+        "\n- `lock_wait.h`: `PAWL_QUEUE (3)` in `int x = PAWL_QUEUE | PAWL_HEAD | PAWL_QUEUE;`: why\n");
+    assert_int_equal(sim_mutants_argued(&m, error, sizeof error), -1);
+    assert_non_null(strstr(error, "docs/check.md:2: no site PAWL_QUEUE (3) in 'int x"));
+    sim_mutants_free(&m);
+}
+
+static void sites_are_chosen_by_line_and_column(void **state)
+{
+    struct sim_mutants m;
+    char error[400];
+    (void)state;
+    write_three_sites();
+    assert_int_equal(sim_mutants_find(&m, dir, error, sizeof error), 0);
+    assert_int_equal(sim_mutants_select(&m, "lock_wait.h:1:9,lock_wait.h:2", error, sizeof error), 0);
+    static const bool skipped[] = {false, true, true, false, false, false};
+    for (size_t i = 0; i < m.n; i++) {
+        assert_int_equal(m.mutant[i].skipped, skipped[i]);
+    }
+    assert_int_equal(sim_mutants_select(&m, "lock_wait.h:10", error, sizeof error), -1);
+    assert_non_null(strstr(error, "'lock_wait.h:10': expected sites as FILE:LINE"));
+    sim_mutants_free(&m);
+}
+
 static void a_missing_source_is_named(void **state)
 {
     struct sim_mutants m;
@@ -122,6 +186,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sites_are_code_and_nothing_else, make_source, remove_source),
+        cmocka_unit_test_setup_teardown(arguments_in_the_document_are_found_at_their_sites, make_source,
+                                        remove_source),
+        cmocka_unit_test_setup_teardown(sites_are_chosen_by_line_and_column, make_source, remove_source),
         cmocka_unit_test(a_missing_source_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
