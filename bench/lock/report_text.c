@@ -185,6 +185,25 @@ static void misfits(FILE *f, const struct bench_point_result *p, bool all)
     }
 }
 
+/* Without a lock threads that never rest use all cores they may. Less means that others use the machine. */
+static void disturbed(FILE *f, const struct bench_result *r, const struct bench_point_result *p)
+{
+    double could = fmin(p->point->threads, r->plan->cores);
+    struct base_interval got;
+
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const struct bench_row *row = &p->rows[i];
+
+        if (!strcmp(row->lock->name, "none") && !row->misfit &&
+            bench_figure(row->rounds, r->plan->rounds, BENCH_CORES, &got) && got.mid < 0.9 * could) {
+            fprintf(f,
+                    "  note: even without a lock (none) these threads got %.2f of %.3g cores: something else "
+                    "uses the machine, and these figures are its as well\n",
+                    got.mid, could);
+        }
+    }
+}
+
 void bench_report_point(FILE *f, const struct bench_result *r, const struct bench_point_result *p)
 {
     const struct bench_case *c = &p->point->of;
@@ -217,6 +236,7 @@ void bench_report_point(FILE *f, const struct bench_result *r, const struct benc
         if (c->writers || c->readers || (c->write_percent > 0 && c->write_percent < 100)) {
             table(f, p, rounds, sides, COUNT(sides), false);
         }
+        disturbed(f, r, p);
         break;
     }
     misfits(f, p, false);

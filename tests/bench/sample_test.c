@@ -53,6 +53,35 @@ static void near(double got, double wanted)
     assert_true(fabs(got - wanted) <= 1e-9 * fabs(wanted));
 }
 
+/* The report of one point, `none` having used so many cores of two. */
+static void report_none(double cores, char *text, size_t size)
+{
+    static struct bench_row row;
+    static struct bench_plan plan = {.rounds = 1, .cores = 2};
+    static struct bench_result r = {.plan = &plan};
+    struct bench_point_result p = {.point = &point, .time_ms = 1000, .n_rows = 1, .rows = &row};
+    FILE *f = fmemopen(text, size, "w");
+
+    assert_non_null(f);
+    row.rounds[0] = sample_of(a_trial("none", 4));
+    row.rounds[0].v[BENCH_CORES] = cores;
+    row.lock = plan.locks[0] = bench_lock_find("none");
+    plan.n_locks = 1;
+    bench_report_point(f, &r, &p);
+    fclose(f);
+}
+
+static void a_machine_used_by_others_is_told_of(void **state)
+{
+    char text[4000];
+
+    (void)state;
+    report_none(1.9, text, sizeof text);
+    assert_null(strstr(text, "note:"));
+    report_none(0.3, text, sizeof text);
+    assert_non_null(strstr(text, "note: even without a lock (none) these threads got 0.30 of 2 cores"));
+}
+
 static void jain_is_one_for_equal_shares_and_a_quarter_when_one_of_four_has_all(void **state)
 {
     static const double equal[] = {7, 7, 7, 7}, all[] = {0, 9, 0, 0}, two[] = {1, 3}, nothing[] = {0, 0};
@@ -259,6 +288,7 @@ static void figures_are_printed_with_three_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_machine_used_by_others_is_told_of),
         cmocka_unit_test(jain_is_one_for_equal_shares_and_a_quarter_when_one_of_four_has_all),
         cmocka_unit_test(counters_become_rates),
         cmocka_unit_test(a_wait_still_open_at_the_end_is_the_longest),
