@@ -19,7 +19,7 @@ struct arguments {
     const char *suites, *locks; /* lists with commas, or NULL */
     const char *json, *replay, *source, *sites;
     unsigned at_once;
-    bool mutants, patient;
+    bool mutants, patient, timeouts;
     struct sim_wish wish;
     bool list, verbose, help;
     char **programs;
@@ -61,6 +61,9 @@ static void usage(FILE *f)
           "      --changes N          of priorities in an execution, with pct (0 to 16)\n"
           "      --leaps N            how often a thread's clock may leap in an operation (programs: 1)\n"
           "      --patient            clocks leap only in operations that have a deadline\n"
+          "      --timeouts           a sleep with a time-out ends by it when nothing else ends it (else it "
+          "must be "
+          "woken)\n"
           "      --sleeps N           how often an operation may go to sleep before it is cut (programs: 2)\n"
           "      --interruptions N    how often a sleep may end for no reason, or by a signal (0)\n"
           "      --replay LINE        the one execution that a failing run has printed, step by step\n"
@@ -131,6 +134,7 @@ enum {
     OPT_INTERRUPTIONS,
     OPT_REPLAY,
     OPT_PATIENT,
+    OPT_TIMEOUTS,
     OPT_MUTANTS,
     OPT_SOURCE,
     OPT_SITE,
@@ -150,6 +154,7 @@ static const struct option options[] = {
     {"interruptions", required_argument, NULL, OPT_INTERRUPTIONS},
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"patient", no_argument, NULL, OPT_PATIENT},
+    {"timeouts", no_argument, NULL, OPT_TIMEOUTS},
     {"mutants", no_argument, NULL, OPT_MUTANTS},
     {"source", required_argument, NULL, OPT_SOURCE},
     {"site", required_argument, NULL, OPT_SITE},
@@ -189,6 +194,9 @@ static int read_option(struct arguments *a, int option, const char *value)
         return 0;
     case OPT_PATIENT:
         a->patient = true;
+        return 0;
+    case OPT_TIMEOUTS:
+        a->timeouts = true;
         return 0;
     case OPT_MUTANTS:
         a->mutants = true;
@@ -349,7 +357,7 @@ static int add_program(struct run *r, const char *text, int locks)
         return -1;
     }
     p.bounds = (struct sim_bounds){wished(w->leaps, 1), wished(w->sleeps, 2), wished(w->interruptions, 0),
-                                   r->a->patient};
+                                   r->a->patient, r->a->timeouts};
     for (int i = 0; i < SIM_LOCKS; i++) {
         if ((locks >> i & 1) && !sim_jobs_add_program(&r->jobs, &p, sim_locks[i], &o)) {
             return no_memory();
@@ -429,6 +437,9 @@ static void print_line(const struct sim_job *j, size_t cases, const struct sim_r
     if (j->lock->sleeps) {
         printf(", sleeps %u", b->sleeps);
     }
+    if (b->timeouts) {
+        printf(", time-outs");
+    }
     if (b->interruptions) {
         printf(", interruptions %u", b->interruptions);
     }
@@ -483,8 +494,8 @@ static void report_suite(struct run *r, size_t last)
 
 static json_t *bounds_json(const struct sim_bounds *b)
 {
-    return json_pack("{s:i, s:b, s:i, s:i}", "leaps", (int)b->leaps, "patient", b->patient, "sleeps",
-                     (int)b->sleeps, "interruptions", (int)b->interruptions);
+    return json_pack("{s:i, s:b, s:b, s:i, s:i}", "leaps", (int)b->leaps, "patient", b->patient, "timeouts",
+                     b->timeouts, "sleeps", (int)b->sleeps, "interruptions", (int)b->interruptions);
 }
 
 static void record(struct run *r, const struct sim_job *j, bool failed)

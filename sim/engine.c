@@ -124,7 +124,7 @@ const struct sim_event *sim_ask(struct sim_event *request)
     }
     const struct sim_event *e = &sim.g->e[sim.g->of[self][t->cursor++]];
     if (e->blocked) {
-        t->for_ever = !e->read.confirms && (e->read.unlike == SIM_NONE || t->spin.for_ever);
+        t->for_ever = !e->read.confirms && !e->read.ends && (e->read.unlike == SIM_NONE || t->spin.for_ever);
         stay(t, STUCK);
     }
     return e;
@@ -759,7 +759,9 @@ static void finish(void)
         cut = cut || me->state == LEFT;
         if (me->state == STUCK || me->state == ASKS) {
             bool for_ever =
-                me->state == STUCK ? me->for_ever : me->request->read.unlike == SIM_NONE || me->spin.for_ever;
+                me->state == STUCK
+                    ? me->for_ever
+                    : !me->request->read.ends && (me->request->read.unlike == SIM_NONE || me->spin.for_ever);
             ended = false;
             waiting |= 1u << t;
             in_vain = in_vain && for_ever && !(me->state == STUCK && may_read_on(t));

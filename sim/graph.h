@@ -46,6 +46,7 @@ struct sim_read {
     bool changes;  /* a read-modify-write; if `compares`, only when it reads `expected` */
     bool compares; /* then its order is `order`, else `otherwise` */
     bool confirms; /* blocked when it does not change */
+    bool ends;     /* a sleep that in another execution ends by itself */
     uint8_t order, otherwise;
     uint16_t unlike; /* spins: blocked if it reads the write that this event of its thread read, too */
     uint16_t behind; /* sees what the write that this event of its thread read has released (futex) */

@@ -127,9 +127,10 @@ void sim_report_replay(const struct sim_failure *x, char *text, size_t size)
     bool fits = sim_execution_line(x->graph, x->result->before_step ? x->result->thread : SIM_THREADS, line,
                                    sizeof line);
     sim_program_print(x->program, program, sizeof program);
-    snprintf(text, size, "pawl check --lock %s --leaps %u --sleeps %u --interruptions %u%s --replay %s '%s'",
+    snprintf(text, size,
+             "pawl check --lock %s --leaps %u --sleeps %u --interruptions %u%s%s --replay %s '%s'",
              x->lock->name, b->leaps, b->sleeps, b->interruptions, b->patient ? " --patient" : "",
-             fits ? line : "?", program);
+             b->timeouts ? " --timeouts" : "", fits ? line : "?", program);
 }
 
 void sim_report_failure(FILE *f, const struct sim_failure *x)

@@ -234,13 +234,24 @@ static const char *const eight[] = {
      "| join_lock"),
 };
 
+/* Readers that sleep behind one that is due are let in beside S, by the one that is due, once its time has
+ * come: by a time-out, here. */
+static const char *const late[] = {
+    "write_lock write_to_seek await | write_lock | read_lock signal",
+    "write_lock write_to_seek await | atomic_lock | read_lock signal",
+    "write_lock write_to_seek await | join_lock | read_lock signal",
+    "write_lock write_to_seek await | seek_lock | read_lock signal | read_lock",
+};
+
 static const struct sim_bounds many_bounds = {.leaps = 1, .sleeps = 3};
 
 static bool fill_random(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
 {
     struct sim_options o = {.mode = SIM_RANDOM, .executions = 20000, .seed = 1};
     return add_texts(jobs, suite, lock, few, COUNT(few), many_bounds, &o) &&
-           add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o);
+           add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o) &&
+           add_texts(jobs, suite, lock, late, COUNT(late),
+                     (struct sim_bounds){.leaps = 1, .sleeps = 3, .timeouts = true}, &o);
 }
 
 static bool fill_pct(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)

@@ -329,7 +329,8 @@ int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_b
         return EAGAIN;
     }
     queue_write(queue, SIM_NOTE_WAIT, half, sleepers | place_of(sim_self(), mask));
-    if (timing == SIM_EXPIRES || (timing == SIM_MAY_EXPIRE && sim_choose_about(2, SIM_NOTE_EXPIRES))) {
+    bool may = timing == SIM_MAY_EXPIRE || timing == SIM_WILL_EXPIRE;
+    if (timing == SIM_EXPIRES || (may && sim_choose_about(2, SIM_NOTE_EXPIRES))) {
         return leave_queue(queue) ? ETIMEDOUT : 0;
     }
     if (sim_own()->left.interruptions) {
@@ -340,6 +341,7 @@ int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_b
         return leave_queue(queue) && interrupted == 2 ? EINTR : 0;
     }
     wakes.kernel = true;
+    wakes.read.ends = timing == SIM_WILL_EXPIRE;
     wakes.read.clear = place_of(sim_self(), 15);
     sim_ask(&wakes);
     return 0;

@@ -53,7 +53,9 @@ void sim_check(bool holds, const char *text);
 /* The futex calls on a place, for threads that sleep until what they compare has changed. `queue`: another
  * place, initially 0, the kernel's. Return as the system's do: 0, EAGAIN, ETIMEDOUT, EINTR; how many were
  * woken. mask: 1 to 15. */
-enum sim_timing { SIM_UNTIMED, SIM_MAY_EXPIRE, SIM_EXPIRES };
+/* timing: never ends by a time-out; may, and must be woken all the same; may, and does when nothing else ends
+ * it; does, once the kernel has compared. */
+enum sim_timing { SIM_UNTIMED, SIM_MAY_EXPIRE, SIM_WILL_EXPIRE, SIM_EXPIRES };
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
                    enum sim_timing timing);
 int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
@@ -62,7 +64,8 @@ int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
  * sleep may end without a wake-up, for no reason or by a signal. */
 struct sim_bounds {
     unsigned leaps, sleeps, interruptions;
-    bool patient; /* only operations with a deadline see the clock leap */
+    bool patient;  /* only operations with a deadline see the clock leap */
+    bool timeouts; /* a sleep with a time-out ends by it when nothing else ends it */
 };
 
 /* A new operation begins, the thread's number'th, from 1 on. */

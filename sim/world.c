@@ -72,11 +72,12 @@ int sim_park(const uint32_t *half, uint32_t value, unsigned mask, uint64_t deadl
     bool over = timed && own->time >= deadline; /* the kernel compares all the same */
     int why = sim_futex_wait(place, place + 1 + upper, (uint64_t)value << (32 * upper),
                              (uint64_t)UINT32_MAX << (32 * upper), mask,
-                             over                       ? SIM_EXPIRES
-                             : timed && own->left.leaps ? SIM_MAY_EXPIRE
-                                                        : SIM_UNTIMED);
+                             over                          ? SIM_EXPIRES
+                             : timed && own->left.timeouts ? SIM_WILL_EXPIRE
+                             : timed && own->left.leaps    ? SIM_MAY_EXPIRE
+                                                           : SIM_UNTIMED);
     if (why == ETIMEDOUT && !over) {
-        own->left.leaps--;
+        own->left.leaps -= own->left.leaps > 0;
         own->time = deadline;
     }
     return why;

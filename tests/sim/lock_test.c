@@ -59,6 +59,23 @@ static void naps_hide_no_deadlock(void **state)
     }
 }
 
+/* What only a time-out brings on is found in vain, unless time-outs are told to. */
+static void a_time_out_ends_a_sleep_when_told_to(void **state)
+{
+    (void)state;
+    struct sim_program p;
+    char error[200];
+    const char *text = "write_lock write_to_seek await | write_lock | read_lock signal";
+    assert_true(sim_program_read(&p, text, error, sizeof error) >= 0);
+    for (int timeouts = 0; timeouts < 2; timeouts++) {
+        p.bounds = (struct sim_bounds){.leaps = 1, .sleeps = 3, .timeouts = timeouts};
+        struct sim_case c = sim_lock_case(&sim_lock_32, &p, text);
+        struct sim_options o = {.mode = SIM_RANDOM, .executions = 20000, .seed = 1};
+        struct sim_result r = sim_explore(&c, &o, NULL);
+        assert_int_equal(r.verdict, timeouts ? SIM_FINE : SIM_VIOLATION);
+    }
+}
+
 static void two_threads_in_all_executions(void **state)
 {
     (void)state;
@@ -230,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_read_as_they_are_printed),
         cmocka_unit_test(naps_hide_no_deadlock),
+        cmocka_unit_test(a_time_out_ends_a_sleep_when_told_to),
         cmocka_unit_test(two_threads_in_all_executions),
         cmocka_unit_test(what_is_left_out_has_no_outcome_of_its_own),
         cmocka_unit_test(more_at_random),
