@@ -249,8 +249,13 @@ static bool fill_random(struct sim_jobs *jobs, const struct sim_suite *suite, co
 {
     struct sim_options o = {.mode = SIM_RANDOM, .executions = 20000, .seed = 1};
     return add_texts(jobs, suite, lock, few, COUNT(few), many_bounds, &o) &&
-           add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o) &&
-           add_texts(jobs, suite, lock, late, COUNT(late),
+           add_texts(jobs, suite, lock, eight, COUNT(eight), many_bounds, &o);
+}
+
+static bool fill_timeouts(struct sim_jobs *jobs, const struct sim_suite *suite, const struct sim_lock *lock)
+{
+    struct sim_options o = {.mode = SIM_RANDOM, .executions = 20000, .seed = 1};
+    return add_texts(jobs, suite, lock, late, COUNT(late),
                      (struct sim_bounds){.leaps = 1, .sleeps = 3, .timeouts = true}, &o);
 }
 
@@ -287,6 +292,7 @@ static const struct sim_suite suites[] = {
     {"interruptions", "sleeps that end for no reason or by a signal, at random", false, false,
      fill_interruptions},
     {"random", "up to eight threads, at random", false, false, fill_random},
+    {"timeouts", "who sleeps behind one that is due, beside S, at random", false, false, fill_timeouts},
     {"pct", "up to four threads, by priorities that change (PCT)", false, false, fill_pct},
     {"eight", "eight threads, PCT", false, false, fill_eight},
 };
