@@ -418,8 +418,8 @@ static void looks_at_the_time(const struct sim_job *job, void *until)
 /* Goes through the suites until `until`. 'K': killed, and by what; 'S': survived, and what was not run. */
 static char verdict(const struct sim_lock *l, uint64_t executions, int64_t until, char *by, size_t size)
 {
-    static const char *const names[] = {"pairs", "exact",         "random", "pct",
-                                        "eight", "interruptions", "triples"};
+    static const char *const names[] = {"pairs", "exact", "random",        "timeouts",
+                                        "pct",   "eight", "interruptions", "triples"};
     static struct sim_graph g;
     struct sim_wish wish = sim_no_wish;
     char fate = 'S';
