@@ -317,11 +317,27 @@ static bool leave_queue(unsigned queue)
     return sleepers & place_of(sim_self(), 15);
 }
 
+/* What the thread has read or written there last. False: nothing. */
+static bool last_seen(unsigned place, uint64_t *value)
+{
+    for (unsigned i = sim_done(); i-- > 0;) {
+        const struct sim_event *e = sim_event_of(i);
+        if ((e->type == SIM_READ || e->type == SIM_WRITE) && e->place == place) {
+            *value = e->value;
+            return true;
+        }
+    }
+    return false;
+}
+
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
                    enum sim_timing timing)
 {
     struct sim_event looks = event(SIM_READ, place, SIM_RELAXED), wakes = event(SIM_READ, queue, SIM_RELAXED);
     unsigned half, interrupted = 0;
+    uint64_t seen;
+    sim_check(!last_seen(place, &seen) || (seen & of_bits) == value,
+              "it sleeps on a value that it has not seen: it would never get to sleep");
     uint64_t sleepers = queue_read(queue, SIM_NOTE_WAIT, &half);
     looks.read.behind = (uint16_t)half;
     if ((sim_ask(&looks)->value & of_bits) != value) {

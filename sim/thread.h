@@ -56,6 +56,8 @@ void sim_check(bool holds, const char *text);
 /* timing: never ends by a time-out; may, and must be woken all the same; may, and does when nothing else ends
  * it; does, once the kernel has compared. */
 enum sim_timing { SIM_UNTIMED, SIM_MAY_EXPIRE, SIM_WILL_EXPIRE, SIM_EXPIRES };
+/* A wait on another value than what the thread has seen there last is a violation: it would not sleep, but go
+ * round and round. */
 int sim_futex_wait(unsigned place, unsigned queue, uint64_t value, uint64_t of_bits, unsigned mask,
                    enum sim_timing timing);
 int sim_futex_wake(unsigned queue, unsigned n, unsigned mask);
