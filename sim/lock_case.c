@@ -47,32 +47,37 @@ void sim_word_print(const struct sim_lock *l, uint64_t word, char *text, size_t 
     }
 }
 
+/* A change of the word, by one write. */
+struct change {
+    const struct sim_graph *g;
+    const struct sim_event *e;
+    uint64_t word; /* before it */
+    struct fields before, after;
+};
+
 /* Who has its turn keeps it until it gives it up itself, and is overtaken by nobody: none is let in from
  * outside, by a step that takes the lock from the word as it is, but readers beside S; and no reader inside
- * goes to S or W. (The step of read_lock that counts a reader before it looks lets nobody in.) */
-static const char *overtaken(const struct sim_graph *g, unsigned bits)
+ * goes to S or W. (The step of read_lock that counts a reader before it looks lets nobody in.) *owner: who
+ * has the turn. */
+static const char *overtaken(const struct change *c, unsigned *owner)
 {
-    unsigned owner = SIM_THREADS;
-    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
-        const struct sim_event *e = &g->e[g->mo[SIM_WORD][i]];
-        struct fields before = decode(g->e[g->mo[SIM_WORD][i - 1]].value, bits),
-                      after = decode(e->value, bits);
-        const struct sim_event *read = e->exclusive ? &g->e[g->of[e->thread][e->half]] : NULL;
-        if (before.turn && owner != e->thread && read && read->read.compares) {
-            bool outside = e->order == SIM_RELAXED && read->order == SIM_ACQUIRE;
-            bool beside_seek = before.seek && !before.write && after.readers > before.readers;
-            bool enters = after.readers > before.readers || after.atomic > before.atomic ||
-                          (after.seek && !before.seek);
-            if ((outside && enters && !beside_seek) ||
-                (!outside && after.readers < before.readers && after.seek && !before.seek && !after.atomic)) {
-                return "one that had its turn was overtaken";
-            }
+    const struct sim_event *e = c->e;
+    const struct fields *before = &c->before, *after = &c->after;
+    const struct sim_event *read = e->exclusive ? &c->g->e[c->g->of[e->thread][e->half]] : NULL;
+    if (before->turn && *owner != e->thread && read && read->read.compares) {
+        bool outside = e->order == SIM_RELAXED && read->order == SIM_ACQUIRE;
+        bool beside_seek = before->seek && !before->write && after->readers > before->readers;
+        bool enters = after->readers > before->readers || after->atomic > before->atomic ||
+                      (after->seek && !before->seek);
+        if ((outside && enters && !beside_seek) || (!outside && after->readers < before->readers &&
+                                                    after->seek && !before->seek && !after->atomic)) {
+            return "one that had its turn was overtaken";
         }
-        if (before.turn && !after.turn && owner != e->thread) {
-            return "one that had its turn lost it";
-        }
-        owner = !after.turn ? SIM_THREADS : before.turn ? owner : e->thread;
     }
+    if (before->turn && !after->turn && *owner != e->thread) {
+        return "one that had its turn lost it";
+    }
+    *owner = !after->turn ? SIM_THREADS : before->turn ? *owner : e->thread;
     return NULL;
 }
 
@@ -92,32 +97,21 @@ static bool has_slept(const struct sim_graph *g, const struct sim_event *e)
 }
 
 /* While threads sleep in the line, its head comes from it. */
-static const char *past_the_line(const struct sim_graph *g)
+static const char *past_the_line(const struct change *c)
 {
-    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
-        const struct sim_event *e = &g->e[g->mo[SIM_WORD][i]];
-        uint64_t before = g->e[g->mo[SIM_WORD][i - 1]].value;
-        if ((before & (QUEUE | TURN)) == QUEUE && (e->value & HEAD) && !has_slept(g, e)) {
-            return "one went past those who sleep in the line";
-        }
-    }
-    return NULL;
+    return (c->word & (QUEUE | TURN)) == QUEUE && (c->e->value & HEAD) && !has_slept(c->g, c->e)
+               ? "one went past those who sleep in the line"
+               : NULL;
 }
 
 /* What the source relies on without asking: W beside atomic holders is without S (one that went from A to R
  * closes the door), and one that does so is counted as a reader until it has opened it again. */
-static const char *out_of_order(const struct sim_graph *g, unsigned bits)
+static const char *out_of_order(const struct fields *f)
 {
-    for (unsigned i = 1; i < g->writes[SIM_WORD]; i++) {
-        struct fields f = decode(g->e[g->mo[SIM_WORD][i]].value, bits);
-        if (f.write && f.seek && f.atomic) {
-            return "S, W and atomic holders at once";
-        }
-        if (f.write && !f.seek && !f.readers) {
-            return "W without S, and nobody who would take it away";
-        }
+    if (f->write && f->seek && f->atomic) {
+        return "S, W and atomic holders at once";
     }
-    return NULL;
+    return f->write && !f->seek && !f->readers ? "W without S, and nobody who would take it away" : NULL;
 }
 
 /* The last one leaves the word as it was, but for a mark that costs the next one a futex call. */
@@ -128,10 +122,20 @@ static const char *left(const struct sim_graph *g)
 
 static const char *wrong(const struct sim_graph *g, unsigned bits)
 {
+    unsigned owner = SIM_THREADS;
+    struct change c = {.g = g, .word = g->e[g->mo[SIM_WORD][0]].value};
     const char *text = left(g);
-    text = text ? text : out_of_order(g, bits);
-    text = text ? text : past_the_line(g);
-    return text ? text : overtaken(g, bits);
+    c.before = decode(c.word, bits);
+    for (unsigned i = 1; i < g->writes[SIM_WORD] && !text; i++) {
+        c.e = &g->e[g->mo[SIM_WORD][i]];
+        c.after = decode(c.e->value, bits);
+        text = out_of_order(&c.after);
+        text = text ? text : past_the_line(&c);
+        text = text ? text : overtaken(&c, &owner);
+        c.word = c.e->value;
+        c.before = c.after;
+    }
+    return text;
 }
 
 static const char *end_32(const struct sim_graph *g, const void *program)
