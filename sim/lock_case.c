@@ -104,6 +104,15 @@ static const char *past_the_line(const struct change *c)
                : NULL;
 }
 
+/* The head's steps all change something: one that does not has lost the mark it was to set. *head: who it is.
+ */
+static const char *marks_nothing(const struct change *c, unsigned *head)
+{
+    unsigned was = *head;
+    *head = !(c->e->value & TURN) ? SIM_THREADS : c->word & TURN ? *head : c->e->thread;
+    return c->e->thread == was && c->e->value == c->word ? "the head set a mark that is not there" : NULL;
+}
+
 /* What the source relies on without asking: W beside atomic holders is without S (one that went from A to R
  * closes the door), and one that does so is counted as a reader until it has opened it again. */
 static const char *out_of_order(const struct fields *f)
@@ -122,7 +131,7 @@ static const char *left(const struct sim_graph *g)
 
 static const char *wrong(const struct sim_graph *g, unsigned bits)
 {
-    unsigned owner = SIM_THREADS;
+    unsigned owner = SIM_THREADS, head = SIM_THREADS;
     struct change c = {.g = g, .word = g->e[g->mo[SIM_WORD][0]].value};
     const char *text = left(g);
     c.before = decode(c.word, bits);
@@ -132,6 +141,7 @@ static const char *wrong(const struct sim_graph *g, unsigned bits)
         text = out_of_order(&c.after);
         text = text ? text : past_the_line(&c);
         text = text ? text : overtaken(&c, &owner);
+        text = text ? text : marks_nothing(&c, &head);
         c.word = c.e->value;
         c.before = c.after;
     }

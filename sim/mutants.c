@@ -200,34 +200,39 @@ void sim_mutants_free(struct sim_mutants *m)
     m->n = m->room = 0;
 }
 
-static bool is_asked_for(const struct sim_mutant *x, const char *sites)
+static bool is_at(const struct sim_mutant *x, const char *site)
 {
     char line[80], place[96];
     snprintf(line, sizeof line, "%s:%u", x->file, x->line);
     snprintf(place, sizeof place, "%s:%u", line, x->column);
-    for (const char *at = sites; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        size_t n = strcspn(at, ",");
-        if ((n == strlen(line) && !strncmp(at, line, n)) || (n == strlen(place) && !strncmp(at, place, n))) {
-            return true;
-        }
-    }
-    return false;
+    return !strcmp(site, line) || !strcmp(site, place);
 }
 
 int sim_mutants_select(struct sim_mutants *m, const char *sites, char *error, size_t size)
 {
-    size_t kept = 0;
     for (size_t i = 0; i < m->n; i++) {
-        m->mutant[i].skipped = !is_asked_for(&m->mutant[i], sites);
-        kept += !m->mutant[i].skipped;
+        m->mutant[i].skipped = true;
     }
-    if (!kept) {
+    for (const char *at = sites; at; at = strchr(at, ',')) {
+        char site[96];
+        size_t kept = 0;
+        at += *at == ',';
+        snprintf(site, sizeof site, "%.*s", (int)strcspn(at, ","), at);
+        for (size_t i = 0; i < m->n; i++) {
+            bool asked = is_at(&m->mutant[i], site);
+            m->mutant[i].skipped = m->mutant[i].skipped && !asked;
+            kept += asked;
+        }
+        if (kept) {
+            continue;
+        }
         snprintf(error, size,
-                 "'%.200s': expected sites as FILE:LINE or FILE:LINE:COLUMN, as --verbose prints them",
-                 sites);
+                 "'%s': no mutant there; expected sites as FILE:LINE or FILE:LINE:COLUMN, as --verbose "
+                 "prints them",
+                 site);
+        return -1;
     }
-    return kept ? 0 : -1;
+    return 0;
 }
 
 /* ---- those that are argued */

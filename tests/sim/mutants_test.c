@@ -167,8 +167,8 @@ static void sites_are_chosen_by_line_and_column(void **state)
     for (size_t i = 0; i < m.n; i++) {
         assert_int_equal(m.mutant[i].skipped, skipped[i]);
     }
-    assert_int_equal(sim_mutants_select(&m, "lock_wait.h:10", error, sizeof error), -1);
-    assert_non_null(strstr(error, "'lock_wait.h:10': expected sites as FILE:LINE"));
+    assert_int_equal(sim_mutants_select(&m, "lock_wait.h:1,lock_wait.h:10", error, sizeof error), -1);
+    assert_non_null(strstr(error, "'lock_wait.h:10': no mutant there; expected sites as FILE:LINE"));
     sim_mutants_free(&m);
 }
 
