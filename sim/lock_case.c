@@ -55,15 +55,34 @@ struct change {
     struct fields before, after;
 };
 
+/* Has this event's thread counted itself, looked, and taken that back? Else it is in. */
+static bool takes_it_back(const struct sim_graph *g, const struct sim_event *e)
+{
+    for (unsigned i = e->index + 1u; i < g->count[e->thread]; i++) {
+        const struct sim_event *later = &g->e[g->of[e->thread][i]];
+        if (later->operation != e->operation) {
+            return false;
+        }
+        if (later->type == SIM_WRITE && later->place == SIM_WORD) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Who has its turn keeps it until it gives it up itself, and is overtaken by nobody: none is let in from
  * outside, by a step that takes the lock from the word as it is, but readers beside S; and no reader inside
- * goes to S or W. (The step of read_lock that counts a reader before it looks lets nobody in.) *owner: who
- * has the turn. */
+ * goes to S or W. (A reader that counts itself before it looks may, if it takes that back.) *owner: who has
+ * the turn. */
 static const char *overtaken(const struct change *c, unsigned *owner)
 {
     const struct sim_event *e = c->e;
     const struct fields *before = &c->before, *after = &c->after;
     const struct sim_event *read = e->exclusive ? &c->g->e[c->g->of[e->thread][e->half]] : NULL;
+    if (before->turn && *owner != e->thread && read && read->note == SIM_NOTE_ADD &&
+        after->readers > before->readers && !before->seek && !before->write && !takes_it_back(c->g, e)) {
+        return "one that had its turn was overtaken";
+    }
     if (before->turn && *owner != e->thread && read && read->read.compares) {
         bool outside = e->order == SIM_RELAXED && read->order == SIM_ACQUIRE;
         bool beside_seek = before->seek && !before->write && after->readers > before->readers;

@@ -30,13 +30,11 @@ PAWL_INLINE void PAWL_F(read_unlock)(PAWL_L *l)
 /* From a free word (marks and all) to what is asked, in one step. */
 PAWL_INLINE bool PAWL_F(quick_)(PAWL_WT *word, PAWL_T grant)
 {
-#if PAWL_LOW
-    PAWL_T v = PAWL_A(load_relaxed)(word) & PAWL_LOW_MASK;
-    return PAWL_A(cas_acquire)(word, &v, (PAWL_T)(v + grant));
-#else
     PAWL_T v = 0;
-    return PAWL_A(cas_acquire)(word, &v, grant);
+#if PAWL_LOW
+    v = PAWL_A(load_relaxed)(word) & PAWL_LOW_MASK;
 #endif
+    return PAWL_A(cas_acquire)(word, &v, (PAWL_T)(v + grant));
 }
 
 /* ---- seek: one holder, beside readers. */

@@ -340,9 +340,10 @@ PAWL_INLINE int PAWL_F(reached_)(PAWL_T v, enum pawl_phase_ phase)
         return !(v & PAWL_W) || !atomic;
     case PAWL_PHASE_ATOMIC:
     default:
-        /* W without S: there were no readers, another went in by that and is on its way to R, and is counted
-         * as a reader, but reads only when there are no atomic holders any more, the caller included. */
-        return !readers || (v & (PAWL_S | PAWL_W)) == PAWL_W;
+        /* W beside atomic holders: there were no readers, another went in by that and is on its way to R, and
+         * is counted as a reader, but reads only when there are no atomic holders left, not the caller
+         * either. */
+        return !readers || (v & PAWL_W);
     }
 }
 
