@@ -132,7 +132,7 @@ static void use(struct self *me, bool same)
     }
 }
 
-/* Questions are never answered with no for the holder that asks. */
+/* Questions are never answered with no for the holder that asks; and who has S or W has not the other. */
 static void ask(const lock_t *l, enum sim_held held)
 {
     static bool (*const questions[])(const lock_t *) = {
@@ -140,6 +140,8 @@ static void ask(const lock_t *l, enum sim_held held)
         [SIM_A] = F(atomic_is_held), [SIM_J] = F(atomic_is_held), [SIM_C] = F(atomic_is_held)};
     if (held != SIM_FREE) {
         sim_check(questions[held](l), "held, but the lock says no");
+        sim_check(held != SIM_W || !F(seek_is_held)(l), "held for write, but the lock says for seek");
+        sim_check(held != SIM_S || !F(write_is_held)(l), "held for seek, but the lock says for write");
     }
 }
 

@@ -186,6 +186,10 @@ static bool fill_exact(struct sim_jobs *jobs, const struct sim_suite *suite, con
         "seek_lock await | read_lock signal",
         "atomic_lock await | atomic_lock signal",
         "read_lock await | read_lock signal",
+        "read_lock read_try_to_atomic await | atomic_lock signal",
+        "atomic_lock atomic_to_read await | read_lock signal",
+        "write_lock is_held | write_lock is_held",
+        "seek_lock is_held | seek_lock is_held",
     };
     return add_texts(jobs, suite, lock, texts, COUNT(texts),
                      (struct sim_bounds){.leaps = 1, .sleeps = 1, .patient = true}, &all);
@@ -212,6 +216,7 @@ static const char *const few[] = {
     "seek_lock seek_to_write write_to_seek seek_to_read | write_lock | read_lock | seek_lock",
     "seek_lock seek_to_write_until | read_lock | atomic_lock | write_lock_until",
     "seek_lock await | write_lock | read_lock signal",
+    "atomic_lock atomic_to_read | atomic_lock atomic_to_read | write_lock",
     "write_lock unlock signal | write_lock | write_lock | await read_lock",
     "write_lock unlock write_lock | write_lock | write_lock | write_lock",
     "read_lock read_to_write_until | read_lock read_try_to_seek | write_lock | read_lock_until",

@@ -271,7 +271,7 @@ PAWL_INLINE void PAWL_F(atomic_to_read)(PAWL_L *l)
     PAWL_T v = PAWL_A(load_relaxed)(word);
     while ((v & (PAWL_S | PAWL_W)) == PAWL_W && !(v & PAWL_A_MASK)) {
         PAWL_T next = (PAWL_T)(v & ~PAWL_W);
-        if (PAWL_A(cas_release)(word, &v, next)) {
+        if (PAWL_A(cas_relaxed)(word, &v, next)) {
             PAWL_F(wake_)(word, v, PAWL_F(whom_)(v, next));
             return;
         }
@@ -336,7 +336,7 @@ PAWL_INLINE bool PAWL_F(atomic_claim)(PAWL_L *l)
         if ((v & (PAWL_S | PAWL_W)) || PAWL_F(is_turn_)(v)) {
             return false;
         }
-    } while (!PAWL_A(cas_acquire)(PAWL_WORD(l), &v, (PAWL_T)(v + PAWL_A1)));
+    } while (!PAWL_A(cas_relaxed)(PAWL_WORD(l), &v, (PAWL_T)(v + PAWL_A1)));
     PAWL_F(wait_phase)(PAWL_WORD(l), PAWL_PHASE_ATOMIC, PAWL_NEVER);
     return true;
 }
